@@ -1,0 +1,84 @@
+"""Names: the manager that numbers nodes (`dense0_fwd`, `_plus0`), and attribute scopes. MXNet's public spelling.
+
+`NameManager` and `Prefix` are what `mx.name` offers, `AttrScope` is `mx.AttrScope`. The current one is held for each
+thread and context.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any
+
+
+class NameManager:
+    """Gives a node without a name the next free one: hint + counter. Use it as a context to start counting afresh."""
+
+    def __init__(self) -> None:
+        self._counter: dict[str, int] = {}
+        self._tokens: list[Token[NameManager]] = []
+
+    def get(self, name: str | None, hint: str) -> str:
+        """`name` if given, else the next name for `hint`."""
+        if name:
+            return name
+        count = self._counter.get(hint, 0)
+        self._counter[hint] = count + 1
+        return f"{hint}{count}"
+
+    def __enter__(self) -> NameManager:
+        self._tokens.append(_current.set(self))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _current.reset(self._tokens.pop())
+
+    @staticmethod
+    def current() -> NameManager:
+        """The manager in force."""
+        return _current.get()
+
+
+class Prefix(NameManager):
+    """A NameManager that puts `prefix` before every name, given names included."""
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self._prefix = prefix
+
+    def get(self, name: str | None, hint: str) -> str:
+        return self._prefix + super().get(name, hint)
+
+
+_current: ContextVar[NameManager] = ContextVar("name_manager", default=NameManager())  # noqa: B039 - one shared counter, as in MXNet
+
+
+class AttrScope:
+    """Attributes put on every Symbol node made inside the scope (`with mx.AttrScope(ctx_group='stage1'):`)."""
+
+    def __init__(self, **attrs: str) -> None:
+        for value in attrs.values():
+            if not isinstance(value, str):
+                raise ValueError("attributes of an AttrScope are text")
+        self._attr = attrs
+        self._tokens: list[Token[AttrScope]] = []
+
+    def get(self, attr: dict[str, str] | None) -> dict[str, str]:
+        """The scope's attributes with `attr` on top."""
+        return {**self._attr, **(attr or {})}
+
+    def __enter__(self) -> AttrScope:
+        merged = AttrScope(**{**_scope.get()._attr, **self._attr})
+        self._tokens.append(_scope.set(merged))
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        _scope.reset(self._tokens.pop())
+
+    @staticmethod
+    def current() -> AttrScope:
+        """The scope in force."""
+        return _scope.get()
+
+
+_scope: ContextVar[AttrScope] = ContextVar("attr_scope", default=AttrScope())  # noqa: B039 - never mutated

@@ -1,0 +1,175 @@
+"""OpDef: everything about one operator in one record.
+
+From the records come `nd.*`, `sym.*`, methods, the graph's inference and executors, the linter's table of names, the
+documentation and the tests. A record imports no array library: kernels receive the namespace `xp` (numpy or cupy).
+
+Conventions
+- A shape is a tuple of ints, -1 standing for an unknown extent; None is a shape of unknown rank.
+- A dtype is its name (`'float32'`); None is unknown.
+- A kernel is `kernel(xp, attrs, *arrays)` over the active inputs and returns an array, or a tuple with one array for
+  each output (hidden outputs included). It never writes into its inputs. Operators that draw random numbers get the
+  keyword `rng` (a NumPy-like Generator of `xp`), those that depend on the train mode the keyword `train`.
+- Kernels of operators listed in `mutates` return, behind their outputs, the new value of each mutated input.
+- A gradient is `grad(F, node, heads)`, written with operators of `F` (nd or sym), so that it can be differentiated
+  and compiled: `node.attrs`, `node.inputs`, `node.outputs`, `node.train`; `heads` holds one head gradient for each
+  output. It returns one gradient for each input (None: no gradient), or a single one for a single input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from autohybrid.tensor.attrs import Attr, Attrs, parse_attrs
+
+Shape = tuple[int, ...] | None
+Shapes = list[Shape]
+Dtypes = list[str | None]
+InferShape = Callable[[Attrs, Shapes, Shapes], tuple[Sequence[Shape], Sequence[Shape]]]
+InferDtype = Callable[[Attrs, Dtypes, Dtypes], tuple[Sequence[str | None], Sequence[str | None]]]
+Gradient = Callable[[Any, "GradNode", Sequence[Any]], Any]
+
+
+class GradNode(Protocol):
+    """What a gradient sees of the call it differentiates."""
+
+    attrs: Attrs
+    inputs: Sequence[Any]
+    outputs: Sequence[Any]
+    train: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One example call, run by the tests on every array library, through nd and sym, with finite differences.
+
+    Input k is drawn uniformly from `[low, high)` with shape `shapes[k]` and dtype `dtypes[k]` (float32 by default;
+    integers are drawn from the same range), unless `values[k]` gives it. `nograd` lists inputs to leave out of the
+    gradient check. `error` names the exception class that the call must raise.
+    """
+
+    shapes: tuple[tuple[int, ...], ...] = ()
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    low: float = -1.0
+    high: float = 1.0
+    dtypes: tuple[str, ...] | None = None
+    values: Mapping[int, Any] = field(default_factory=dict)
+    nograd: tuple[int, ...] = ()
+    error: str | None = None
+
+
+def zero_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[None]:
+    """The gradient of operators that are constant almost everywhere (round, argmax, comparisons...): none flows."""
+    return [None] * len(node.inputs)
+
+
+@dataclass(frozen=True)
+class OpDef:
+    """The record of one operator. `name` is MXNet's canonical name (`'Convolution'`, `'_plus_scalar'`).
+
+    inputs         declared input names in order; `active_inputs(attrs)` limits them (no_bias, use_sequence_length...)
+    variadic       name of the attribute that counts the inputs (`num_args`); inputs are then `arg0`, `arg1`...
+    attrs          schema, in MXNet's positional order
+    outputs        names of all outputs, or a function of the attributes (split); `visible(attrs)` counts those that
+                   the caller sees (BatchNorm hides mean and var)
+    aux            inputs that are auxiliary states in a graph (moving_mean); a subset of `inputs`
+    mutates        inputs whose buffers the kernel replaces
+    aliases        further names that resolve to this record
+    methods        names of NDArray/Symbol methods that call it with self as the first input
+    grad           see the module; None means not differentiable (backward raises); `zero_gradient`: no gradient flows
+    backward_state `(xp, attrs, inputs, outputs) -> {input name: new value}` applied to states during backward in
+                   train mode (BatchNorm moves its running statistics there)
+    random, train_dependent   the kernel takes `rng`, `train`
+    view           the kernel may return a view of an input (the imperative front end copies it)
+    validate       run shape and dtype inference before the kernel in imperative calls; switch off only where the
+                   kernel itself refuses everything inference would refuse
+    open_attrs     unknown keywords are kept (CustomOp)
+    fast           optional code template for the generated executor, see graph/executor
+    onnx           optional exporter, see interop/onnx
+    """
+
+    name: str
+    kernel: Callable[..., Any]
+    inputs: tuple[str, ...] = ("data",)
+    attrs: tuple[Attr, ...] = ()
+    outputs: tuple[str, ...] | Callable[[Attrs], tuple[str, ...]] = ("output",)
+    infer_shape: InferShape | None = None
+    infer_dtype: InferDtype | None = None
+    grad: Gradient | None = None
+    active_inputs: Callable[[Attrs], tuple[str, ...]] | None = None
+    variadic: str | None = None
+    visible: Callable[[Attrs], int] | None = None
+    aux: tuple[str, ...] = ()
+    mutates: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    backward_state: Callable[..., Mapping[str, Any]] | None = None
+    random: bool = False
+    train_dependent: bool = False
+    view: bool = False
+    validate: bool = True
+    open_attrs: bool = False
+    fast: Callable[..., Any] | None = None
+    onnx: Callable[..., Any] | None = None
+    doc: str = ""
+    samples: tuple[Sample, ...] = ()
+
+    @cached_property
+    def schema(self) -> dict[str, Attr]:
+        """Attributes by name, in order."""
+        return {attr.name: attr for attr in self.attrs}
+
+    @cached_property
+    def default_attrs(self) -> Attrs | None:
+        """The attributes of a call without keywords; None where a required one is missing."""
+        if any(attr.required for attr in self.attrs):
+            return None
+        return self.parse({})
+
+    @cached_property
+    def _parsed(self) -> dict[Any, Attrs]:
+        return {}
+
+    def parse(self, given: Mapping[str, Any]) -> Attrs:
+        """Keyword arguments (Python values or text) as Attrs; memoised. Raises MXNetError, see `parse_attrs`."""
+        try:
+            key = tuple([(name, value, type(value)) for name, value in given.items()])
+            cached = self._parsed.get(key)
+        except TypeError:  # a list or another unhashable value: parse afresh
+            return parse_attrs(self.name, self.schema, given, not self.open_attrs)
+        if cached is None:
+            cached = parse_attrs(self.name, self.schema, given, not self.open_attrs)
+            if len(self._parsed) > 4096:
+                self._parsed.clear()
+            self._parsed[key] = cached
+        return cached
+
+    def input_names(self, attrs: Attrs) -> tuple[str, ...]:
+        """The names of the inputs that a call with these attributes has."""
+        if self.variadic is not None:
+            return tuple(f"arg{i}" for i in range(getattr(attrs, self.variadic)))
+        return self.active_inputs(attrs) if self.active_inputs is not None else self.inputs
+
+    def output_names(self, attrs: Attrs) -> tuple[str, ...]:
+        """The names of all outputs, hidden ones included."""
+        return self.outputs(attrs) if callable(self.outputs) else self.outputs
+
+    def visible_outputs(self, attrs: Attrs) -> int:
+        """How many outputs the caller sees."""
+        return self.visible(attrs) if self.visible is not None else len(self.output_names(attrs))
+
+    @property
+    def differentiable(self) -> Literal["yes", "zero", "no"]:
+        """Whether a gradient flows, is zero everywhere, or is not defined."""
+        return "no" if self.grad is None else "zero" if self.grad is zero_gradient else "yes"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"OpDef({self.name!r})"
