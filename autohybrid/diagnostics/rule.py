@@ -1,0 +1,69 @@
+"""Rule: what a file in `diagnostics/rules/` defines. Owns the record, the cases and how a finding is graded.
+
+A rule listens to some kinds of event and says of each whether it is a finding. It never walks a file and never
+re-derives a type: what it needs is in the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.model import Confidence, Severity
+from autohybrid.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says about an event: a headline, the rewrite, and where it differs from the event, how sure and
+    where."""
+
+    message: str
+    help: str = ""
+    confidence: Confidence | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """A source text in which the rule must find nothing."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A source text and everything the rule says about it.
+
+    `marked` are the texts of the marked ranges in order of appearance; `count` is their number; `confidence` is the
+    one of every finding. `raises` is False where MXNet 1.9.1 raises nothing (a silent difference).
+    """
+
+    source: str
+    marked: tuple[str, ...]
+    confidence: Confidence = Confidence.DEFINITE
+    raises: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. `doc` is the docstring of its file, from which the page of documentation is made."""
+
+    code: str
+    name: str
+    summary: str
+    kinds: tuple[EventKind, ...]
+    check: Callable[[Event], Finding | None]
+    severity: Severity = Severity.ERROR
+    valid: tuple[Valid, ...] = ()
+    invalid: tuple[Invalid, ...] = ()
+    doc: str = ""
+
+    def grade(self, confidence: Confidence) -> Severity:
+        """The severity of a finding: the rule's own when definite, at most a warning when likely, else an info."""
+        if confidence is Confidence.POSSIBLE:
+            return Severity.INFO
+        if confidence is Confidence.LIKELY and self.severity is Severity.ERROR:
+            return Severity.WARNING
+        return self.severity
