@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from types import MappingProxyType
 
 from autohybrid.diagnostics.model import Confidence, Label
 from autohybrid.spans import Span
@@ -59,9 +58,6 @@ class EventKind(Enum):
     DYNAMIC = "dynamic"
 
 
-_EMPTY: Mapping[str, object] = MappingProxyType({})
-
-
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened. `name` is the attribute, method, operator or function; `subject` the user's text of
@@ -74,7 +70,7 @@ class Event:
     text: str = ""
     confidence: Confidence = Confidence.DEFINITE
     trail: tuple[Label, ...] = ()
-    data: Mapping[str, object] = field(default=_EMPTY)
+    data: Mapping[str, object] = field(default_factory=dict)
     block: str = ""
     method: str = ""
     cell: int | None = None
