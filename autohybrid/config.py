@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 FORMATS = (
@@ -33,7 +33,10 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a run does. Field names are the keys with `-` written `_`; `root` is the folder that paths are relative to."""
+    """What a run does. Field names are the keys with `-` written `_`.
+
+    `source` is the file the settings came from and `root` its folder, to which patterns and paths in it are relative.
+    """
 
     select: tuple[str, ...] = ("ALL",)
     ignore: tuple[str, ...] = ()
@@ -55,8 +58,8 @@ class Settings:
     assume_static: tuple[str, ...] = ()
     severity: tuple[tuple[str, str], ...] = ()
     preview: bool = False
-    root: str = field(default="")
-    source: str = field(default="")
+    root: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ class EventKind(Enum):
     HOOK = "hook"
     SUPER = "super"
     DYNAMIC = "dynamic"
+    UNREADABLE = "unreadable"
+    SUPPRESSION = "suppression"
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,16 @@ class Diagnostic:
     def sort_key(self) -> tuple[object, ...]:
         """Order of every report: path, place, code."""
         span = self.span
-        return (span.path, self.cell or 0, span.line, span.column, self.code, span.end_line, span.end_column, self.message)
+        return (
+            span.path,
+            self.cell or 0,
+            span.line,
+            span.column,
+            self.code,
+            span.end_line,
+            span.end_column,
+            self.message,
+        )
 
     def with_severity(self, severity: Severity) -> Diagnostic:
         """The same finding with another severity."""

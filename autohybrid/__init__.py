@@ -1,0 +1,60 @@
+"""autohybrid: Gluon without MXNet. `import autohybrid as mx` is the whole migration.
+
+Everything is imported on first use, so that the command line and the linter never load NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from autohybrid.version import __version__
+
+#: Public name -> (module, attribute in it or None for the module itself).
+_PUBLIC: dict[str, tuple[str, str | None]] = {
+    "nd": ("autohybrid.ndarray", None),
+    "ndarray": ("autohybrid.ndarray", None),
+    "sym": ("autohybrid.symbol", None),
+    "symbol": ("autohybrid.symbol", None),
+    "autograd": ("autohybrid.tensor.autograd", None),
+    "gluon": ("autohybrid.gluon", None),
+    "random": ("autohybrid.tensor.random", None),
+    "init": ("autohybrid.optim.initializer", None),
+    "initializer": ("autohybrid.optim.initializer", None),
+    "optimizer": ("autohybrid.optim.optimizer", None),
+    "lr_scheduler": ("autohybrid.optim.lr_scheduler", None),
+    "metric": ("autohybrid.optim.metric", None),
+    "name": ("autohybrid.naming", None),
+    "context": ("autohybrid.context", None),
+    "AttrScope": ("autohybrid.naming", "AttrScope"),
+    "Context": ("autohybrid.context", "Context"),
+    "cpu": ("autohybrid.context", "cpu"),
+    "cpu_pinned": ("autohybrid.context", "cpu_pinned"),
+    "gpu": ("autohybrid.context", "gpu"),
+    "current_context": ("autohybrid.context", "current_context"),
+    "num_gpus": ("autohybrid.tensor.backend", "num_gpus"),
+    "MXNetError": ("autohybrid.errors", "MXNetError"),
+    "HybridizeError": ("autohybrid.errors", "HybridizeError"),
+    "HybridizeWarning": ("autohybrid.errors", "HybridizeWarning"),
+}
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module, attribute = _PUBLIC[name]
+    except KeyError:
+        try:
+            return importlib.import_module(f"autohybrid.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"autohybrid.{name}":
+                raise
+        raise AttributeError(f"module 'autohybrid' has no attribute '{name}'") from None
+    value = importlib.import_module(module)
+    result = value if attribute is None else getattr(value, attribute)
+    globals()[name] = result
+    return result
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

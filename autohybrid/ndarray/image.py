@@ -1,0 +1,6 @@
+"""`mx.nd.image`: operators of this group, made from the records on first use."""
+
+from autohybrid.tensor.imperative import call_operator as _call_operator
+from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
+
+__getattr__, __dir__ = _lazy_namespace(globals(), "image", "autohybrid.ndarray.image", _call_operator)

@@ -1,0 +1,133 @@
+"""The arithmetic of arrays and symbols: one table of Python operators and the operators they stand for.
+
+`x + y` on arrays broadcasts (`broadcast_add`), with a number it is `_plus_scalar`. The Symbol class and the graph
+builder read the same table, so the three cannot disagree.
+"""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autohybrid.tensor.array import NDArray, refuse_inplace
+from autohybrid.tensor.imperative import invoke
+from autohybrid.tensor.ops import get_operator
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """One Python operator. `function` is its name as `nd.<function>`; the rest are registered operator names."""
+
+    dunder: str
+    function: str
+    broadcast: str
+    elementwise: str
+    scalar: str
+    reflected_scalar: str
+    on_numbers: Callable[[Any, Any], Any]
+
+
+BINARY: tuple[Binary, ...] = (
+    Binary("add", "add", "broadcast_add", "_plus", "_plus_scalar", "_plus_scalar", operator.add),
+    Binary("sub", "subtract", "broadcast_sub", "_minus", "_minus_scalar", "_rminus_scalar", operator.sub),
+    Binary("mul", "multiply", "broadcast_mul", "_mul", "_mul_scalar", "_mul_scalar", operator.mul),
+    Binary("truediv", "divide", "broadcast_div", "_div", "_div_scalar", "_rdiv_scalar", operator.truediv),
+    Binary("mod", "modulo", "broadcast_mod", "_mod", "_mod_scalar", "_rmod_scalar", operator.mod),
+    Binary("pow", "power", "broadcast_power", "_power", "_power_scalar", "_rpower_scalar", operator.pow),
+    Binary("eq", "equal", "broadcast_equal", "_equal", "_equal_scalar", "_equal_scalar", operator.eq),
+    Binary("ne", "not_equal", "broadcast_not_equal", "_not_equal", "_not_equal_scalar", "_not_equal_scalar", operator.ne),
+    Binary("gt", "greater", "broadcast_greater", "_greater", "_greater_scalar", "_lesser_scalar", operator.gt),
+    Binary("ge", "greater_equal", "broadcast_greater_equal", "_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar", operator.ge),
+    Binary("lt", "lesser", "broadcast_lesser", "_lesser", "_lesser_scalar", "_greater_scalar", operator.lt),
+    Binary("le", "lesser_equal", "broadcast_lesser_equal", "_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar", operator.le),
+    # Functions without a Python operator.
+    Binary("", "maximum", "broadcast_maximum", "_maximum", "_maximum_scalar", "_maximum_scalar", max),
+    Binary("", "minimum", "broadcast_minimum", "_minimum", "_minimum_scalar", "_minimum_scalar", min),
+    Binary("", "hypot", "broadcast_hypot", "_hypot", "_hypot_scalar", "_hypot_scalar", np.hypot),
+    Binary("", "logical_and", "broadcast_logical_and", "_logical_and", "_logical_and_scalar", "_logical_and_scalar", np.logical_and),
+    Binary("", "logical_or", "broadcast_logical_or", "_logical_or", "_logical_or_scalar", "_logical_or_scalar", np.logical_or),
+    Binary("", "logical_xor", "broadcast_logical_xor", "_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar", np.logical_xor),
+)  # fmt: skip
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "mod", "pow")
+_IN_PLACE = ("add", "sub", "mul", "truediv", "mod")
+NUMBERS = (numbers.Number, np.generic)
+
+
+def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) -> Any:
+    """`lhs <operator> rhs` where at least one is an NDArray, or both are numbers. Raises TypeError for other types."""
+    if isinstance(lhs, NDArray):
+        if isinstance(rhs, NDArray):
+            op = get_operator(row.broadcast)
+            return invoke(op, op.default_attrs, (lhs, rhs), out)  # type: ignore[arg-type]
+        if isinstance(rhs, NUMBERS) and not isinstance(rhs, complex):
+            return _with_scalar(row.scalar, lhs, rhs, out)
+    elif isinstance(rhs, NDArray) and isinstance(lhs, NUMBERS) and not isinstance(lhs, complex):
+        return _with_scalar(row.reflected_scalar, rhs, lhs, out)
+    elif isinstance(lhs, NUMBERS) and isinstance(rhs, NUMBERS):
+        return row.on_numbers(lhs, rhs)
+    for value in (lhs, rhs):
+        delegate = getattr(type(value), "__tensor_binary__", None)
+        if delegate is not None:
+            return delegate(row, lhs, rhs)
+    wrong = rhs if isinstance(lhs, (NDArray, *NUMBERS)) and not isinstance(lhs, complex) else lhs
+    raise TypeError(f"type {type(wrong)} not supported")
+
+
+def _with_scalar(name: str, array: NDArray, number: Any, out: NDArray | None) -> Any:
+    op = get_operator(name)
+    return invoke(op, op.parse({"scalar": number}), (array,), out)
+
+
+def _dunder(row: Binary, reflected: bool) -> Callable[[NDArray, Any], Any]:
+    if reflected:
+        return lambda self, other: apply_binary(row, other, self)
+    return lambda self, other: apply_binary(row, self, other)
+
+
+def _in_place(row: Binary) -> Callable[[NDArray, Any], NDArray]:
+    def method(self: NDArray, other: Any) -> NDArray:
+        refuse_inplace(self)
+        apply_binary(row, self, other, out=self)
+        return self
+
+    return method
+
+
+def _negative(self: NDArray) -> Any:
+    op = get_operator("negative")
+    return invoke(op, op.default_attrs, (self,))  # type: ignore[arg-type]
+
+
+def _absolute(self: NDArray) -> Any:
+    op = get_operator("abs")
+    return invoke(op, op.default_attrs, (self,))  # type: ignore[arg-type]
+
+
+def install(cls: type[NDArray]) -> None:
+    """Attach the Python operators of the table to `cls`."""
+    for row in BINARY:
+        if not row.dunder:
+            continue
+        setattr(cls, f"__{row.dunder}__", _dunder(row, False))
+        if row.dunder in _ARITHMETIC:
+            setattr(cls, f"__r{row.dunder}__", _dunder(row, True))
+        if row.dunder in _IN_PLACE:
+            setattr(cls, f"__i{row.dunder}__", _in_place(row))
+    cls.__neg__ = _negative  # type: ignore[attr-defined]
+    cls.__abs__ = _absolute  # type: ignore[attr-defined]
+
+
+def function_of(row: Binary) -> Callable[..., Any]:
+    """`nd.<row.function>(lhs, rhs)`."""
+
+    def function(lhs: Any, rhs: Any) -> Any:
+        return apply_binary(row, lhs, rhs)
+
+    function.__name__ = function.__qualname__ = row.function
+    function.__doc__ = f"`{row.function}` of two arrays (broadcast together), or of an array and a number."
+    return function

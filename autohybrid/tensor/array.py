@@ -1,0 +1,256 @@
+"""NDArray: an array on a device that can take part in autograd. Owns identity, data movement and conversion.
+
+Arithmetic is in `tensor/arithmetic.py`, subscripts in `tensor/indexing.py`, the methods that operators provide in
+`tensor/methods.py`; they are attached when `autohybrid.ndarray` is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from autohybrid.context import Context, cpu, current_context
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.backend import Array, namespace_of, to_device, to_host
+from autohybrid.tensor.tape import Entry, Variable, run_backward, state
+
+_CPU = cpu()
+
+
+class NDArray:
+    """An n-dimensional array on a device, with Gluon's semantics (MXNet 1.9.1's `mx.nd.NDArray`).
+
+    Dtypes are not promoted: mixing them raises. `x[i]` and `x[a:b]` share memory with `x`; other subscripts copy.
+    Create one with `nd.array`, `nd.zeros`...
+
+    >>> import autohybrid as mx
+    >>> mx.nd.ones((2, 3)).sum().asscalar()
+    6.0
+    """
+
+    __slots__ = ("__weakref__", "_ctx", "_data", "_entry", "_grad")
+    __array_priority__ = 1000.0
+    stype = "default"
+
+    def __init__(self, data: Array, ctx: Context = _CPU) -> None:
+        self._data = data
+        self._ctx = ctx
+        self._entry: Entry | None = None
+        self._grad: NDArray | None = None
+
+    # -- what it is ------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of the axes."""
+        return self._data.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> type[np.generic]:
+        """The NumPy scalar type of the elements (`numpy.float32`...)."""
+        return self._data.dtype.type  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(self._data.size)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return int(self._data.ndim)
+
+    @property
+    def context(self) -> Context:
+        """The device the array lives on."""
+        return self._ctx
+
+    @property
+    def ctx(self) -> Context:
+        """The device the array lives on."""
+        return self._ctx
+
+    @property
+    def writable(self) -> bool:
+        """Whether the array can be written."""
+        return True
+
+    @property
+    def T(self) -> NDArray:
+        """The array with its axes reversed."""
+        return self if self.ndim < 2 else self.transpose()  # type: ignore[attr-defined,no-any-return]
+
+    @property
+    def grad(self) -> NDArray | None:
+        """The gradient buffer that `attach_grad` made."""
+        return self._grad
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of an array without axes")
+        return int(self._data.shape[0])
+
+    def __iter__(self) -> Iterator[NDArray]:
+        for index in range(len(self)):
+            yield self[index]  # type: ignore[index]
+
+    def __bool__(self) -> bool:
+        if self.size == 0:
+            return False
+        if self.size == 1:
+            return bool(self.asscalar())
+        raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.shape))
+        return f"\n{self.asnumpy()!s}\n<{type(self).__name__} {shape} @{self._ctx}>"
+
+    # -- values on the host ------------------------------------------------------------------------------------------
+    def asnumpy(self) -> np.ndarray[Any, Any]:
+        """A NumPy copy of the values; waits for the device."""
+        host = to_host(self._data)
+        return host.copy() if host is self._data or host.base is not None else host
+
+    def asscalar(self) -> Any:
+        """The one element as a NumPy scalar. Raises ValueError when there are several."""
+        if self.size != 1:
+            raise ValueError("The current array is not a scalar")
+        return to_host(self._data).reshape(1)[0]
+
+    def __float__(self) -> float:
+        return float(self.asscalar())
+
+    def __int__(self) -> int:
+        return int(self.asscalar())
+
+    def __index__(self) -> int:
+        if self._data.dtype.kind not in "iu" or self.size != 1:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(self.asscalar())
+
+    def wait_to_read(self) -> None:
+        """Return when the values are there (NumPy computes at once; a GPU's stream is waited for)."""
+        xp = namespace_of(self._ctx)
+        if xp is not np:
+            xp.cuda.get_current_stream().synchronize()
+
+    wait_to_write = wait_to_read
+
+    # -- moving and copying ------------------------------------------------------------------------------------------
+    def copyto(self, other: NDArray | Context) -> NDArray:
+        """Copy the values into `other`, an array of the same shape, or to a device. Raises MXNetError on another shape."""
+        if isinstance(other, Context):
+            return wrap(self._move(other, True), other)
+        if not isinstance(other, NDArray):
+            raise TypeError(f"copyto does not support type {type(other)}")
+        if other is self:
+            raise RuntimeError("cannot copy an array onto itself")
+        if other.shape != self.shape:
+            raise MXNetError(f"copyto: an array of shape {self.shape} does not fit into one of shape {other.shape}")
+        other._data[...] = to_device(self._data, other._ctx)
+        return other
+
+    def as_in_context(self, context: Context) -> NDArray:
+        """The array on `context`; itself when it is there already."""
+        if context == self._ctx:
+            return self
+        moved = wrap(self._move(context, True), context)
+        return moved
+
+    as_in_ctx = as_in_context
+
+    def _move(self, ctx: Context, copy: bool) -> Array:
+        moved = to_device(self._data, ctx)
+        return moved.copy() if copy and moved is self._data else moved
+
+    def as_nd_ndarray(self) -> NDArray:
+        """Itself: a classic array."""
+        return self
+
+    def tostype(self, stype: str) -> NDArray:
+        """The array in another storage type: 'default', 'csr' or 'row_sparse'."""
+        from autohybrid.tensor.sparse import cast_storage
+
+        return cast_storage(self, stype)
+
+    # -- autograd ----------------------------------------------------------------------------------------------------
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+        """Make this array a leaf whose gradient `backward()` puts into `.grad`. `grad_req`: 'write', 'add', 'null'."""
+        if grad_req not in ("write", "add", "null"):
+            raise ValueError(f"grad_req must be 'write', 'add' or 'null', not {grad_req!r}")
+        xp_data = self._data
+        grad = wrap(xp_data * 0 if xp_data.dtype.kind != "b" else xp_data & False, self._ctx)
+        grad._data[...] = 0
+        mark_variable(self, grad, grad_req)
+
+    def backward(self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
+        """Gradients of this array with respect to the attached leaves, with `out_grad` (ones by default) as head."""
+        heads = None if out_grad is None else [out_grad]
+        run_backward([self], heads, None, retain_graph, False, train_mode)
+
+    def detach(self) -> NDArray:
+        """The same values (shared memory) outside the recorded graph."""
+        return self._alias(None)
+
+    def _alias(self, entry: Entry | None) -> NDArray:
+        other = type(self).__new__(type(self))
+        NDArray.__init__(other, self._data, self._ctx)
+        other._entry = entry
+        return other
+
+    # -- pickling ----------------------------------------------------------------------------------------------------
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self.asnumpy(), "ctx": (self._ctx.device_type, self._ctx.device_id)}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        ctx = Context(*saved["ctx"])
+        NDArray.__init__(self, to_device(saved["data"], ctx), ctx)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.__getstate__())
+
+    def __copy__(self) -> NDArray:
+        return self.copy()  # type: ignore[attr-defined,no-any-return]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
+        return self.copy()  # type: ignore[attr-defined,no-any-return]
+
+
+def wrap(data: Array, ctx: Context = _CPU) -> NDArray:
+    """An NDArray over `data` (not copied). A NumPy scalar, as some reductions give, becomes a 0-d array."""
+    array = NDArray.__new__(NDArray)
+    array._data = data if type(data) is np.ndarray or not isinstance(data, np.generic) else np.asarray(data)
+    array._ctx = ctx
+    array._entry = None
+    array._grad = None
+    return array
+
+
+def mark_variable(array: NDArray, grad: NDArray | None, grad_req: str) -> None:
+    """Make `array` a leaf of the tape whose gradient goes to `grad`."""
+    array._grad = grad
+    array._entry = (Variable(grad, grad_req), 0) if grad_req != "null" else None
+
+
+def refuse_inplace(array: NDArray) -> None:
+    """Raise MXNetError when `array` is part of a recorded graph and recording is on: writing would falsify gradients."""
+    if state.recording and array._entry is not None:
+        raise MXNetError(
+            "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded graph; "
+            "write `x = x + y`, or do it outside `autograd.record()`"
+        )
+
+
+def array_on(value: Any, ctx: Context | None, dtype: Any) -> NDArray:
+    """A fresh NDArray from a NumPy array or nested lists, on `ctx` (default: the current device)."""
+    ctx = ctx or current_context()
+    return wrap(to_device(np.array(value, dtype=dtype), ctx), ctx)
+
+
+def _rebuild(cls: type[NDArray], saved: dict[str, Any]) -> NDArray:
+    array = cls.__new__(cls)
+    array.__setstate__(saved)
+    return array

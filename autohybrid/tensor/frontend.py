@@ -1,0 +1,140 @@
+"""From a Python call to an operator's inputs and attributes: the one binding of arguments, for nd, sym and methods.
+
+The positional order is MXNet's: declared inputs, then attributes, then `out`, then `name`. What a tensor is, and what
+to do with the bound call, is the caller's business (`tensor/imperative.py`, `graph/compose.py`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.attrs import Attrs, unknown_keyword
+from autohybrid.tensor.opdef import OpDef
+
+
+class _Null:
+    """MXNet's marker for "not given", accepted wherever an attribute is."""
+
+    def __repr__(self) -> str:
+        return "_Null"
+
+
+NULL = _Null()
+
+
+class BoundCall(NamedTuple):
+    """A call with its arguments sorted out. `inputs` has one entry for each active input; None where not given."""
+
+    op: OpDef
+    registered: str
+    attrs: Attrs
+    inputs: tuple[Any, ...]
+    out: Any
+    name: str | None
+    attr: Mapping[str, str] | None
+
+
+Dispatch = Callable[[BoundCall], Any]
+
+
+def make_function(op: OpDef, registered: str, dispatch: Dispatch) -> Callable[..., Any]:
+    """The public function of an operator under one of its names."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return dispatch(bind(op, registered, args, kwargs))
+
+    function.__name__ = function.__qualname__ = registered
+    function.__doc__ = op.doc
+    function.__signature__ = signature(op)  # type: ignore[attr-defined]
+    return function
+
+
+def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
+    """Sort the arguments of a call. Raises MXNetError (unknown keyword, bad attribute), TypeError (too many)."""
+    rest = dict(kwargs)
+    out, name, attr = rest.pop("out", None), rest.pop("name", None), rest.pop("attr", None)
+    if op.variadic is not None:
+        return _bind_variadic(op, registered, args, rest, out, name, attr)
+    slots = (*op.inputs, *op.schema)
+    tensors: dict[str, Any] = {}
+    given: dict[str, Any] = {}
+    if len(args) > len(slots):
+        extra = args[len(slots) :]
+        if len(extra) > 2:
+            raise TypeError(f"operator {op.name} takes at most {len(slots) + 2} positional arguments, got {len(args)}")
+        out, name = (*extra, name)[:2] if len(extra) == 1 else extra
+        args = args[: len(slots)]
+    for slot, value in zip(slots, args):
+        _put(op, slot, value, tensors, given)
+    for slot, value in rest.items():
+        if slot in tensors or slot in given:
+            raise TypeError(f"operator {op.name} got two values for argument `{slot}`")
+        _put(op, slot, value, tensors, given)
+    attrs = op.parse(given)
+    return BoundCall(op, registered, attrs, _active(op, attrs, tensors), out, name, attr)
+
+
+def _put(op: OpDef, slot: str, value: Any, tensors: dict[str, Any], given: dict[str, Any]) -> None:
+    if slot in op.inputs and slot not in op.schema:
+        if value is not None and value is not NULL:
+            tensors[slot] = value
+    elif slot in op.schema or op.open_attrs:
+        if value is not NULL:
+            given[slot] = value
+    else:
+        raise MXNetError(unknown_keyword(op.name, slot, (*op.inputs, *op.schema)))
+
+
+def _active(op: OpDef, attrs: Attrs, tensors: dict[str, Any]) -> tuple[Any, ...]:
+    names = op.input_names(attrs)
+    if len(names) < len(op.inputs):
+        idle = [n for n in tensors if n not in names]
+        if idle:
+            raise MXNetError(
+                f"operator {op.name}: input `{idle[0]}` was given, but these attributes use only "
+                f"{', '.join(f'`{n}`' for n in names)}"
+            )
+    return tuple([tensors.get(n) for n in names])
+
+
+def _bind_variadic(
+    op: OpDef, registered: str, args: Sequence[Any], rest: dict[str, Any], out: Any, name: Any, attr: Any
+) -> BoundCall:
+    if len(args) == 1 and isinstance(args[0], (list, tuple)):
+        args = args[0]
+    inputs = list(args)
+    keyed = {k: rest.pop(k) for k in list(rest) if k not in op.schema and not op.open_attrs}
+    for key, value in keyed.items():
+        if hasattr(value, "_entry") or hasattr(value, "list_arguments"):
+            inputs.append(value)
+        else:
+            raise MXNetError(unknown_keyword(op.name, key, op.schema))
+    assert op.variadic is not None
+    rest = {k: v for k, v in rest.items() if v is not NULL}
+    count = rest.pop(op.variadic, None)
+    rest = {op.variadic: len(inputs) if inputs or count is None else count, **rest}
+    attrs = op.parse(rest)
+    padded = inputs + [None] * (getattr(attrs, op.variadic) - len(inputs))
+    return BoundCall(op, registered, attrs, tuple(padded), out, name, attr)
+
+
+def signature(op: OpDef) -> inspect.Signature:
+    """The Python signature shown by `help(nd.<operator>)`."""
+    kind = inspect.Parameter
+    if op.variadic is not None:
+        parameters = [kind("data", kind.VAR_POSITIONAL)]
+        parameters += [_attr_parameter(n, a, kind.KEYWORD_ONLY) for n, a in op.schema.items() if n != op.variadic]
+        how: Any = kind.KEYWORD_ONLY
+    else:
+        how = kind.POSITIONAL_OR_KEYWORD
+        parameters = [kind(n, how, default=None) for n in op.inputs]
+        parameters += [_attr_parameter(n, a, how) for n, a in op.schema.items() if n not in op.inputs]
+    parameters += [kind("out", how, default=None), kind("name", how, default=None)]
+    return inspect.Signature(parameters)
+
+
+def _attr_parameter(name: str, attr: Any, kind: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, kind, default=NULL if attr.required else attr.default)

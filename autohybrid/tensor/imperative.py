@@ -1,0 +1,176 @@
+"""Run one operator now: check its inputs, call its kernel, record it on the tape, write `out=` and mutated inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autohybrid.context import Context, current_context
+from autohybrid.errors import MXNetError
+from autohybrid.tensor import random_state
+from autohybrid.tensor.array import NDArray, wrap
+from autohybrid.tensor.attrs import Attrs
+from autohybrid.tensor.backend import array_namespace, namespace_of
+from autohybrid.tensor.frontend import BoundCall
+from autohybrid.tensor.opdef import OpDef
+from autohybrid.tensor.shapes import same_dtype, same_shape
+from autohybrid.tensor.tape import TapeNode, state
+
+_KERNEL_ERRORS = (ValueError, IndexError, TypeError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError)
+_checked: dict[tuple[Any, ...], bool] = {}
+
+
+def call_operator(call: BoundCall) -> Any:
+    """Run a bound call on arrays: what `nd.<operator>(...)` does. Returns an NDArray, or a list of several."""
+    op = call.op
+    for value in call.inputs:
+        if isinstance(value, NDArray):
+            continue
+        delegate = getattr(type(value), "__tensor_call__", None)
+        if delegate is not None:
+            return delegate(value, call)
+        raise _bad_input(call)
+    return invoke(op, call.attrs, call.inputs, call.out)
+
+
+def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) -> Any:
+    """Run `op` on NDArrays. Raises MXNetError for shapes, dtypes or values that the operator refuses."""
+    if inputs:
+        ctx = inputs[0]._ctx
+        arrays = [x._data for x in inputs]
+        xp = array_namespace(arrays[0])
+        if op.validate:
+            check_inputs(op, attrs, arrays)
+    else:
+        arrays, ctx = [], _creation_context(attrs)
+        xp = namespace_of(ctx)
+    results = run_kernel(op, attrs, xp, arrays, state.training, ctx)
+    if op.mutates:
+        results = _apply_mutations(op, attrs, inputs, results)
+    if op.view:
+        results = tuple([_unaliased(r, arrays) for r in results])
+    visible = len(results) if op.visible is None else op.visible(attrs)
+    outputs = [wrap(r, ctx) for r in results[:visible]]
+    if state.recording:
+        _record(op, attrs, xp, inputs, results, outputs)
+    if out is not None:
+        return _write_out(op, outputs, out)
+    return outputs[0] if visible == 1 else outputs
+
+
+def run_kernel(op: OpDef, attrs: Attrs, xp: Any, arrays: Sequence[Any], train: bool, ctx: Context) -> tuple[Any, ...]:
+    """Call the kernel on raw arrays; always a tuple. Turns NumPy's complaints into MXNetError with the operator's name."""
+    extra: dict[str, Any] = {}
+    if op.train_dependent:
+        extra["train"] = train
+    if op.random:
+        extra["rng"] = random_state.generator(ctx)
+    try:
+        with np.errstate(all="ignore"):
+            result = op.kernel(xp, attrs, *arrays, **extra)
+    except MXNetError as error:
+        raise explain(op, attrs, arrays, error) from error
+    except _KERNEL_ERRORS as error:
+        raise explain(op, attrs, arrays, error) from error
+    return result if isinstance(result, tuple) else (result,)
+
+
+def check_inputs(op: OpDef, attrs: Attrs, arrays: Sequence[Any]) -> None:
+    """Shape and dtype inference over concrete inputs; remembers signatures that passed."""
+    key = (op, attrs.key, *[(a.shape, a.dtype.char) for a in arrays])
+    if key in _checked:
+        return
+    outputs = len(op.output_names(attrs))
+    try:
+        (op.infer_shape or same_shape)(attrs, [tuple(a.shape) for a in arrays], [None] * outputs)
+        (op.infer_dtype or same_dtype)(attrs, [a.dtype.name for a in arrays], [None] * outputs)
+    except MXNetError as error:
+        raise explain(op, attrs, arrays, error) from error
+    if len(_checked) > 8192:
+        _checked.clear()
+    _checked[key] = True
+
+
+def explain(op: OpDef, attrs: Attrs, arrays: Sequence[Any], error: Exception) -> MXNetError:
+    """The error of a kernel or of inference with the operator, its inputs and its attributes named."""
+    names = op.input_names(attrs)
+    inputs = ", ".join(f"{n}: {tuple(a.shape)} {a.dtype}" for n, a in zip(names, arrays))
+    given = ", ".join(f"{k}={v}" for k, v in attrs.given.items())
+    text = str(error) or type(error).__name__
+    return type(error)(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}") if isinstance(
+        error, MXNetError
+    ) else MXNetError(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
+
+
+def _bad_input(call: BoundCall) -> Exception:
+    op = call.op
+    for name, value in zip(op.input_names(call.attrs), call.inputs):
+        if value is None:
+            return MXNetError(f"operator {op.name}: input `{name}` was not given")
+        if not isinstance(value, NDArray):
+            # An AssertionError is what MXNet's generated functions raise here.
+            return AssertionError(f"operator {op.name}: input `{name}` must be an NDArray, got {type(value).__name__}")
+    raise AssertionError("every input is an NDArray")
+
+
+def _creation_context(attrs: Attrs) -> Context:
+    text = getattr(attrs, "ctx", None)
+    if not text:
+        return current_context()
+    kind, _, number = text.rstrip(")").partition("(")
+    return Context(kind, int(number or 0))
+
+
+def _apply_mutations(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], results: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = op.input_names(attrs)
+    changed = [n for n in op.mutates if n in names]
+    kept = len(results) - len(changed)
+    for name, value in zip(changed, results[kept:]):
+        if value is not None:
+            inputs[names.index(name)]._data[...] = value
+    return results[:kept]
+
+
+def _unaliased(result: Any, arrays: Sequence[Any]) -> Any:
+    if result.base is not None or any(result is a for a in arrays):
+        return result.copy()
+    return result
+
+
+def _record(
+    op: OpDef, attrs: Attrs, xp: Any, inputs: Sequence[NDArray], results: Sequence[Any], outputs: Sequence[NDArray]
+) -> None:
+    if not any([x._entry is not None for x in inputs]):
+        return
+    effect = None
+    if op.backward_state is not None and state.training:
+        effect = _backward_effect(op, attrs, xp, tuple(inputs), tuple(results))
+    node = TapeNode(op.name, op.grad, attrs, inputs, results, state.training, effect)
+    for index, output in enumerate(outputs):
+        output._entry = (node, index)
+
+
+def _backward_effect(op: OpDef, attrs: Attrs, xp: Any, inputs: tuple[NDArray, ...], results: tuple[Any, ...]) -> Any:
+    def apply() -> None:
+        assert op.backward_state is not None
+        names = op.input_names(attrs)
+        changes = op.backward_state(xp, attrs, [x._data for x in inputs], results)
+        for name, value in changes.items():
+            inputs[names.index(name)]._data[...] = value
+
+    return apply
+
+
+def _write_out(op: OpDef, outputs: list[NDArray], out: Any) -> Any:
+    targets = list(out) if isinstance(out, (list, tuple)) else [out]
+    if len(targets) > len(outputs):
+        raise MXNetError(f"operator {op.name}: `out` has {len(targets)} arrays, the operator gives {len(outputs)}")
+    for target, value in zip(targets, outputs):
+        if target.shape != value.shape:
+            raise MXNetError(f"operator {op.name}: `out` has shape {target.shape}, the result has shape {value.shape}")
+        target._data[...] = value._data
+        if value._entry is not None:
+            target._entry = value._entry
+    return out

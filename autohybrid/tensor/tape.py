@@ -1,0 +1,207 @@
+"""The autograd tape: what was computed while recording, and the walk back over it.
+
+Owns recording state, tape nodes and `run_backward`. The public functions are in `tensor/autograd.py`. An array that
+takes part carries `_entry = (source, output index)`, where the source is a TapeNode or a Variable (a leaf).
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.attrs import Attrs
+
+if TYPE_CHECKING:
+    from autohybrid.tensor.array import NDArray
+
+Entry = tuple[Any, int]
+_sequence = itertools.count()
+
+
+class _State(threading.local):
+    recording = False
+    training = False
+
+
+state = _State()
+
+
+class Variable:
+    """A leaf: an array that was marked with `attach_grad` or `mark_variables`. Holds where its gradient goes."""
+
+    __slots__ = ("array_ref", "grad", "grad_req", "order")
+
+    def __init__(self, grad: NDArray | None, grad_req: str) -> None:
+        self.grad = grad
+        self.grad_req = grad_req
+        self.order = -1
+
+
+class TapeNode:
+    """One recorded call. `grad(F, view, heads)` differentiates it (see tensor/opdef.py)."""
+
+    __slots__ = ("attrs", "entries", "grad", "inputs", "name", "on_backward", "order", "outputs", "train")
+
+    def __init__(
+        self,
+        name: str,
+        grad: Callable[..., Any] | None,
+        attrs: Attrs | None,
+        inputs: Sequence[NDArray],
+        outputs: Sequence[Any],
+        train: bool,
+        on_backward: Callable[[], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.grad = grad
+        self.attrs = attrs
+        self.inputs: tuple[NDArray, ...] | None = tuple(inputs)
+        self.entries: tuple[Entry | None, ...] = tuple([x._entry for x in inputs])
+        self.outputs = tuple(outputs)
+        self.train = train
+        self.on_backward = on_backward
+        self.order = next(_sequence)
+
+    def release(self) -> None:
+        """Forget the saved arrays after a backward pass that does not retain the graph."""
+        self.inputs = None
+        self.outputs = ()
+        self.on_backward = None
+
+
+class NodeView:
+    """A TapeNode as its gradient sees it: inputs and outputs as arrays, linked into the tape for higher derivatives."""
+
+    __slots__ = ("_linked", "_node", "_outputs")
+
+    def __init__(self, node: TapeNode, linked: bool) -> None:
+        self._node = node
+        self._linked = linked
+        self._outputs: list[NDArray] | None = None
+
+    @property
+    def attrs(self) -> Any:
+        return self._node.attrs
+
+    @property
+    def train(self) -> bool:
+        return self._node.train
+
+    @property
+    def inputs(self) -> Sequence[NDArray]:
+        node = self._node
+        if node.inputs is None:
+            raise MXNetError(
+                f"the saved arrays of {node.name} were freed by an earlier backward pass; "
+                "call backward(retain_graph=True) the first time to go back twice"
+            )
+        if not self._linked:
+            return node.inputs
+        return [x if x._entry is e else x._alias(e) for x, e in zip(node.inputs, node.entries)]
+
+    @property
+    def outputs(self) -> Sequence[NDArray]:
+        if self._outputs is None:
+            from autohybrid.tensor.array import wrap
+
+            node = self._node
+            self._outputs = [wrap(a) for a in node.outputs]
+            if self._linked:
+                for index, array in enumerate(self._outputs):
+                    array._entry = (node, index)
+        return self._outputs
+
+
+def run_backward(
+    heads: Sequence[NDArray],
+    head_grads: Sequence[NDArray | None] | None,
+    variables: Sequence[Variable] | None,
+    retain_graph: bool,
+    create_graph: bool,
+    train: bool,
+) -> list[NDArray | None]:
+    """Differentiate `heads` back to the leaves.
+
+    With `variables`, returns their gradients (None where none flows) and writes nothing; without, writes each leaf's
+    gradient as its `grad_req` says and returns []. Raises MXNetError when a head was not recorded, or a call on the
+    way is not differentiable.
+    """
+    from autohybrid.tensor.gradient_namespace import gradient_namespace
+
+    previous = state.recording, state.training
+    state.recording, state.training = create_graph, train
+    try:
+        sums = _GradientSums(heads, head_grads)
+        _walk(sums, gradient_namespace(), retain_graph or create_graph, create_graph)
+        if variables is not None:
+            return [sums.leaves.get(v) for v in variables]
+        for leaf, gradient in sums.leaves.items():
+            _write(leaf, gradient)
+        return []
+    finally:
+        state.recording, state.training = previous
+
+
+class _GradientSums:
+    """Gradients on their way: for each node one slot an output, for each leaf one."""
+
+    def __init__(self, heads: Sequence[NDArray], head_grads: Sequence[NDArray | None] | None) -> None:
+        self.queue: list[tuple[int, TapeNode]] = []
+        self.slots: dict[TapeNode, list[NDArray | None]] = {}
+        self.leaves: dict[Variable, NDArray] = {}
+        for position, head in enumerate(heads):
+            if head._entry is None:
+                raise MXNetError(
+                    "cannot differentiate an array that was not computed under `autograd.record()` from an array with "
+                    "an attached gradient; call `attach_grad()` on the input first"
+                )
+            given = head_grads[position] if head_grads is not None else None
+            self.add(head._entry, head.ones_like() if given is None else given)
+
+    def add(self, entry: Entry, gradient: NDArray) -> None:
+        source, index = entry
+        if isinstance(source, Variable):
+            known = self.leaves.get(source)
+            self.leaves[source] = gradient if known is None else known + gradient
+            return
+        slots = self.slots.get(source)
+        if slots is None:
+            slots = self.slots[source] = [None] * len(source.outputs)
+            heapq.heappush(self.queue, (-source.order, source))
+        known = slots[index]
+        slots[index] = gradient if known is None else known + gradient
+
+
+def _walk(sums: _GradientSums, namespace: Any, retain: bool, linked: bool) -> None:
+    while sums.queue:
+        node = heapq.heappop(sums.queue)[1]
+        heads = sums.slots.pop(node)
+        if node.grad is None:
+            raise MXNetError(f"operator {node.name} is not differentiable: it has no gradient")
+        view = NodeView(node, linked)
+        filled = [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)] if None in heads else heads
+        gradients = node.grad(namespace, view, filled)
+        if not isinstance(gradients, (list, tuple)):
+            gradients = (gradients,)
+        if node.on_backward is not None:
+            node.on_backward()
+        for entry, gradient in zip(node.entries, gradients):
+            if entry is not None and gradient is not None:
+                sums.add(entry, gradient)
+        if not retain:
+            node.release()
+
+
+def _write(leaf: Variable, gradient: NDArray) -> None:
+    target = leaf.grad
+    if target is None or leaf.grad_req == "null":
+        return
+    value = gradient._data.astype(target._data.dtype, copy=False)
+    if leaf.grad_req == "add":
+        target._data[...] += value
+    else:
+        target._data[...] = value
