@@ -1,0 +1,95 @@
+"""Shapes and dtypes of a whole graph: every record's inference, forwards and backwards, until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from autohybrid.errors import MXNetError
+from autohybrid.graph.node import Head, Node, depth_first
+from autohybrid.tensor.attrs import DTYPE_FLAGS
+from autohybrid.tensor.opdef import Shape
+from autohybrid.tensor.shapes import same_dtype, same_shape, unify, unify_dtypes
+
+Fact = TypeVar("Fact")
+
+
+def infer_shapes(heads: Iterable[Head], known: Mapping[str, Shape]) -> dict[Head, Shape]:
+    """The shape of every output of every node, from those of some variables (by name).
+
+    Raises MXNetError, naming the node and its operator, where facts contradict each other.
+    """
+    return _infer(
+        heads,
+        lambda node: unify(known.get(node.name), _declared_shape(node)),
+        lambda op: op.infer_shape or same_shape,
+        unify,
+    )
+
+
+def infer_dtypes(heads: Iterable[Head], known: Mapping[str, str | None]) -> dict[Head, str | None]:
+    """The dtype of every output of every node, from those of some variables (by name)."""
+    return _infer(
+        heads,
+        lambda node: known.get(node.name) or _declared_dtype(node),
+        lambda op: op.infer_dtype or same_dtype,
+        lambda a, b: unify_dtypes([a, b]),
+    )
+
+
+def _infer(
+    heads: Iterable[Head],
+    initial: Callable[[Node], Any],
+    rule_of: Callable[[Any], Callable[..., Any]],
+    join: Callable[[Any, Any], Any],
+) -> dict[Head, Any]:
+    nodes = depth_first(heads)
+    facts: dict[Head, Any] = {(n, 0): initial(n) for n in nodes if n.op is None}
+    for node in nodes:
+        if node.op is not None:
+            facts.update({(node, i): None for i in range(node.output_count)})
+    calls = [n for n in nodes if n.op is not None]
+    for sweep in range(2 * len(calls) + 2):
+        changed = False
+        for node in calls if sweep % 2 == 0 else reversed(calls):
+            changed |= _apply(node, facts, rule_of(node.op), join)
+        if not changed:
+            break
+    return facts
+
+
+def _apply(node: Node, facts: dict[Head, Any], rule: Callable[..., Any], join: Callable[[Any, Any], Any]) -> bool:
+    outputs: list[Head] = [(node, i) for i in range(node.output_count)]
+    before_in, before_out = [facts[h] for h in node.inputs], [facts[h] for h in outputs]
+    try:
+        after_in, after_out = rule(node.attrs, list(before_in), list(before_out))
+        changed = False
+        for head, old, new in zip((*node.inputs, *outputs), (*before_in, *before_out), (*after_in, *after_out)):
+            if new is not None and new != old:
+                facts[head] = join(facts[head], new)
+                changed = changed or facts[head] != old
+        return changed
+    except MXNetError as error:
+        raise MXNetError(_message(node, before_in, error)) from error
+
+
+def _message(node: Node, inputs: list[Any], error: Exception) -> str:
+    assert node.op is not None
+    listed = ", ".join(f"{n}: {'unknown' if f is None else f}" for n, f in zip(node.input_names(), inputs))
+    place = f" ({node.span})" if node.span is not None else ""
+    return f"operator {node.op.name} `{node.name}`{place}: {error} [inputs {listed}]"
+
+
+def _declared_shape(node: Node) -> Shape:
+    text = node.notes.get("__shape__")
+    if text is None or text == "None":
+        return None
+    extents = tuple(int(part) for part in text.strip("()[] ").replace("L", "").split(",") if part.strip())
+    return tuple(-1 if extent <= 0 else extent for extent in extents) if extents else None
+
+
+def _declared_dtype(node: Node) -> str | None:
+    text = node.notes.get("__dtype__")
+    if text is None or text in ("-1", "None"):
+        return None
+    return DTYPE_FLAGS[int(text)]

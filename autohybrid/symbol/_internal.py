@@ -1,0 +1,6 @@
+"""`mx.sym._internal`: operators of this group, made from the records on first use."""
+
+from autohybrid.graph.compose import call_operator as _call_operator
+from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
+
+__getattr__, __dir__ = _lazy_namespace(globals(), "_internal", "autohybrid.symbol._internal", _call_operator)

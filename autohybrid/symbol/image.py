@@ -1,0 +1,6 @@
+"""`mx.sym.image`: operators of this group, made from the records on first use."""
+
+from autohybrid.graph.compose import call_operator as _call_operator
+from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
+
+__getattr__, __dir__ = _lazy_namespace(globals(), "image", "autohybrid.symbol.image", _call_operator)
