@@ -183,7 +183,7 @@ def _walk(sums: _GradientSums, namespace: Any, retain: bool, linked: bool) -> No
         if node.grad is None:
             raise MXNetError(f"operator {node.name} is not differentiable: it has no gradient")
         view = NodeView(node, linked)
-        filled = [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)] if None in heads else heads
+        filled = [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)] if any([h is None for h in heads]) else heads
         gradients = node.grad(namespace, view, filled)
         if not isinstance(gradients, (list, tuple)):
             gradients = (gradients,)

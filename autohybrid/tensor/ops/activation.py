@@ -1,0 +1,94 @@
+"""Activation: relu, sigmoid, tanh, softrelu and softsign by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.opdef import GradNode, OpDef, Sample
+from autohybrid.tensor.precision import narrow, widen
+
+
+def _sigmoid(xp: Any, x: Any) -> Any:
+    """The logistic function as tanh: exact at both ends, no overflow, one transcendental pass."""
+    result = x * x.dtype.type(0.5)
+    xp.tanh(result, out=result)
+    result *= x.dtype.type(0.5)
+    result += x.dtype.type(0.5)
+    return result
+
+
+def _softrelu(xp: Any, x: Any) -> Any:
+    """log(1 + exp(x)) without overflow: max(x, 0) + log1p(exp(-|x|))."""
+    result = xp.abs(x)
+    xp.negative(result, out=result)
+    xp.exp(result, out=result)
+    xp.log1p(result, out=result)
+    result += xp.maximum(x, x.dtype.type(0))
+    return result
+
+
+def _softsign(xp: Any, x: Any) -> Any:
+    result = xp.abs(x)
+    result += x.dtype.type(1)
+    return xp.divide(x, result, out=result)
+
+
+_FORWARD: dict[str, Callable[[Any, Any], Any]] = {
+    "relu": lambda xp, x: xp.maximum(x, x.dtype.type(0)),
+    "sigmoid": _sigmoid,
+    "tanh": lambda xp, x: xp.tanh(x),
+    "softrelu": _softrelu,
+    "softsign": _softsign,
+}
+
+
+def _kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
+    return narrow(_FORWARD[attrs.act_type](xp, *widen(xp, data)), data)
+
+
+def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    head, output = heads[0], node.outputs[0]
+    match node.attrs.act_type:
+        case "relu":
+            return F._backward_relu(head, output)
+        case "sigmoid":
+            return head * (output * (1 - output))
+        case "tanh":
+            return head * (1 - output * output)
+        case "softrelu":  # the derivative is sigmoid(x) = 1 - exp(-y)
+            return head * F.Activation(node.inputs[0], act_type="sigmoid")
+        case _:  # softsign: y' = (1 - |y|) ** 2
+            slope = 1 - F.abs(output)
+            return head * (slope * slope)
+
+
+def _relu_backward(xp: Any, attrs: Attrs, head: Any, output: Any) -> Any:
+    return xp.multiply(head, output > 0, dtype=head.dtype)
+
+
+OPERATORS = (
+    OpDef(
+        "Activation",
+        _kernel,
+        attrs=(Attr("act_type", "enum", choices=("relu", "sigmoid", "softrelu", "softsign", "tanh")),),
+        grad=_grad,
+        aliases=("_npx_activation",),
+        doc="An activation function by name, element by element: relu, sigmoid, tanh, softrelu (softplus), softsign.",
+        samples=(
+            *[Sample(((3, 5),), {"act_type": kind}, low=-3, high=3) for kind in _FORWARD],
+            Sample(((1,),), {"act_type": "sigmoid"}),
+            Sample(((0, 3),), {"act_type": "tanh"}),
+            Sample(((3,),), {"act_type": "mish"}, error="MXNetError"),
+        ),
+    ),
+    OpDef(
+        "_backward_relu",
+        _relu_backward,
+        inputs=("head", "output"),
+        grad=lambda F, node, heads: [F._backward_relu(heads[0], node.inputs[1]), None],
+        doc="`head` where `output` is positive, else 0: the gradient of relu.",
+        samples=(Sample(((3, 5), (3, 5))),),
+    ),
+)

@@ -1,0 +1,84 @@
+"""FullyConnected: the dense layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.precision import narrow, widen
+from autohybrid.tensor.shapes import unify
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "weight") if attrs.no_bias else ("data", "weight", "bias")
+
+
+def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    units = attrs.num_hidden
+    if units < 1:
+        raise MXNetError(f"`num_hidden` must be positive, got {units}")
+    data, weight = ins[0], unify(ins[1], (units, -1))
+    assert weight is not None
+    if data is not None:
+        width = data[1:] if attrs.flatten else data[-1:]
+        if -1 not in width:
+            weight = unify(weight, (units, math.prod(width)))
+        elif attrs.flatten and len(data) == 2 or not attrs.flatten:
+            data = (*data[:-1], weight[1])  # type: ignore[index]
+        output: Shape = (data[0], units) if attrs.flatten else (*data[:-1], units)
+    else:
+        output = (-1, units) if attrs.flatten else None
+    output = unify(output, outs[0])
+    if data is not None and output is not None:
+        data = (output[0], *data[1:]) if attrs.flatten else (*output[:-1], data[-1])
+    known = [data, weight] if attrs.no_bias else [data, weight, unify(ins[2], (units,))]
+    return known, [output]
+
+
+def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> Any:
+    x, w = widen(xp, data, weight)
+    if attrs.flatten and x.ndim != 2:
+        x = x.reshape(x.shape[0], math.prod(x.shape[1:]))
+    result = xp.dot(x, w.T)
+    if bias is not None:
+        result += bias
+    return narrow(result, data)
+
+
+def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    data, weight = node.inputs[:2]
+    rows = F.Reshape(heads[0], shape=(-1, 0), reverse=True)
+    flat = F.Flatten(data) if node.attrs.flatten else F.Reshape(data, shape=(-1, 0), reverse=True)
+    gradients = [F.reshape_like(F.dot(rows, weight), data), F.dot(rows, flat, transpose_a=True)]
+    return gradients if node.attrs.no_bias else [*gradients, F.sum(rows, axis=0)]
+
+
+OPERATORS = (
+    OpDef(
+        "FullyConnected",
+        _kernel,
+        inputs=("data", "weight", "bias"),
+        attrs=(Attr("num_hidden", "int"), Attr("no_bias", "bool", False), Attr("flatten", "bool", True)),
+        active_inputs=_inputs,
+        infer_shape=_infer_shape,
+        grad=_grad,
+        aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
+        doc="""`data @ weight.T + bias`, weight of shape (num_hidden, width), bias of shape (num_hidden,).
+
+        With `flatten` data of shape (n, ...) is seen as (n, width) and the output is (n, num_hidden); without, the last
+        axis is the width and the output is (..., num_hidden).""",
+        samples=(
+            Sample(((4, 5), (3, 5), (3,)), {"num_hidden": 3}),
+            Sample(((1, 1), (1, 1)), {"num_hidden": 1, "no_bias": True}),
+            Sample(((3, 2, 7), (2, 14), (2,)), {"num_hidden": 2}),
+            Sample(((3, 2, 7), (2, 7), (2,)), {"num_hidden": 2, "flatten": False}),
+            Sample(((5,), (3, 5), (3,)), {"num_hidden": 3, "flatten": False}),
+            Sample(((0, 5), (3, 5), (3,)), {"num_hidden": 3}),
+            Sample(((4, 5), (3, 6), (3,)), {"num_hidden": 3}, error="MXNetError"),
+        ),
+    ),
+)

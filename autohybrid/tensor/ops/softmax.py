@@ -1,0 +1,279 @@
+"""softmax, log_softmax, softmin and SoftmaxActivation, with lengths, temperature and output dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.precision import narrow, widen
+from autohybrid.tensor.shapes import normalize_axis, unify, unify_dtypes
+
+_AXIS = Attr("axis", "int", -1)
+_TEMPERATURE = Attr("temperature", "float?", None)
+_ATTRS = (_AXIS, _TEMPERATURE, Attr("dtype", "enum?", None, ("float16", "float32", "float64")),
+          Attr("use_length", "bool?", False))  # fmt: skip
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "length") if attrs.use_length else ("data",)
+
+
+def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(ins[0], outs[0])
+    if data is None:
+        return ins, outs
+    axis = normalize_axis(attrs.axis, len(data))
+    known: list[Shape] = [data]
+    if len(ins) > 1:
+        known.append(unify(ins[1], data[:axis] + data[axis + 1 :]))
+    return known, [data]
+
+
+def _infer_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str | None], Sequence[str | None]]:
+    length = ins[1:]
+    if attrs.use_length and length[0] is not None and length[0] not in ("int32", "int64"):
+        raise MXNetError(f"`length` must be int32 or int64, got {length[0]}; convert it with `astype('int32')`")
+    if attrs.dtype is not None:
+        return ins, [attrs.dtype]
+    data = unify_dtypes([ins[0], outs[0]])
+    if data is not None and data not in ("float16", "float32", "float64"):
+        raise MXNetError(f"`data` must be of a floating dtype, got {data}")
+    return [data, *length], [data]
+
+
+def _shifted(xp: Any, attrs: Attrs, data: Any, sign: int) -> Any:
+    """A fresh array with `sign * data / temperature`, its maximum along the axis taken off."""
+    if data.dtype.char == "e":
+        data = data.astype(xp.float32)
+    if sign < 0:
+        result = data.min(axis=attrs.axis, keepdims=True) - data
+    else:
+        result = data - data.max(axis=attrs.axis, keepdims=True, initial=-xp.inf if not data.size else None)
+    if attrs.temperature is not None and attrs.temperature != 1:
+        result /= data.dtype.type(attrs.temperature)
+    return result
+
+
+def _normalized(xp: Any, attrs: Attrs, data: Any, length: Any, sign: int) -> Any:
+    if not data.size:
+        return xp.zeros(data.shape, dtype=attrs.dtype or data.dtype)
+    if length is not None:
+        mask = _within(xp, attrs.axis, data, length)
+        data = xp.where(mask, data, data.dtype.type(-sign * xp.inf))
+    result = _shifted(xp, attrs, data, sign)
+    xp.exp(result, out=result)
+    if length is not None:
+        result = xp.where(mask, result, result.dtype.type(0))  # a row of length 0 has no maximum
+        total = result.sum(axis=attrs.axis, keepdims=True)
+        total[total == 0] = 1
+        result /= total
+    else:
+        result /= result.sum(axis=attrs.axis, keepdims=True)
+    return result.astype(attrs.dtype or data.dtype, copy=False)
+
+
+def _within(xp: Any, axis: int, data: Any, length: Any) -> Any:
+    """A mask, broadcastable to `data`, of the positions along `axis` before each length."""
+    axis = axis % data.ndim
+    steps = xp.arange(data.shape[axis]).reshape(-1, *[1] * (data.ndim - 1 - axis))
+    return steps < xp.expand_dims(length, axis)
+
+
+def _softmax(xp: Any, attrs: Attrs, data: Any, length: Any = None) -> Any:
+    return _normalized(xp, attrs, data, length, 1)
+
+
+def _softmin(xp: Any, attrs: Attrs, data: Any, length: Any = None) -> Any:
+    return _normalized(xp, attrs, data, length, -1)
+
+
+def _log_softmax(xp: Any, attrs: Attrs, data: Any) -> Any:
+    if not data.size:
+        return xp.zeros(data.shape, dtype=attrs.dtype or data.dtype)
+    result = _shifted(xp, attrs, data, 1)
+    total = xp.exp(result).sum(axis=attrs.axis, keepdims=True)
+    result -= xp.log(total, out=total)
+    return result.astype(attrs.dtype or data.dtype, copy=False)
+
+
+def _scaled(attrs: Attrs, result: Any, head: Any) -> Any:
+    if attrs.temperature is not None and attrs.temperature != 1:
+        result /= result.dtype.type(attrs.temperature)
+    return narrow(result, head)
+
+
+def _softmax_backward(xp: Any, attrs: Attrs, head: Any, output: Any) -> Any:
+    h, y = widen(xp, head, output)
+    result = h * y
+    total = result.sum(axis=attrs.axis, keepdims=True)
+    result -= y * total
+    return _scaled(attrs, result, head)
+
+
+def _log_softmax_backward(xp: Any, attrs: Attrs, head: Any, output: Any) -> Any:
+    h, y = widen(xp, head, output)
+    result = xp.exp(y)
+    result *= -h.sum(axis=attrs.axis, keepdims=True)
+    result += h
+    return _scaled(attrs, result, head)
+
+
+def _along(attrs: Attrs) -> dict[str, Any]:
+    return {"axis": attrs.axis, "temperature": attrs.temperature}
+
+
+def _in_dtype_of_data(F: Any, node: GradNode, gradient: Any) -> Any:
+    """Where the output has a dtype of its own, the gradient goes back in that of the data."""
+    return gradient if node.attrs.dtype is None else F._cast_as(gradient, node.inputs[0])
+
+
+def _softmax_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    gradient = F._backward_softmax(heads[0], node.outputs[0], **_along(node.attrs))
+    return [_in_dtype_of_data(F, node, gradient)] + [None] * (len(node.inputs) - 1)
+
+
+def _softmin_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    gradient = F._backward_softmax(-heads[0], node.outputs[0], **_along(node.attrs))
+    return [_in_dtype_of_data(F, node, gradient)] + [None] * (len(node.inputs) - 1)
+
+
+def _log_softmax_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    gradient = F._backward_log_softmax(heads[0], node.outputs[0], **_along(node.attrs))
+    return _in_dtype_of_data(F, node, gradient)
+
+
+def _softmax_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    # b = y (h - <h, y>) / T is linear and self-adjoint in h; db/dy applied to g: (g (h - <h,y>) - h <g,y>) / T
+    (head, output), g, attrs = node.inputs, heads[0], node.attrs
+    keep = {"axis": attrs.axis, "keepdims": True}
+    first = g * F.broadcast_sub(head, F.sum(head * output, **keep))
+    second = F.broadcast_mul(head, F.sum(g * output, **keep))
+    to_output = (first - second) / (attrs.temperature or 1.0)
+    return [F._backward_softmax(g, output, **_along(attrs)), to_output]
+
+
+def _log_softmax_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    # b = (h - exp(y) sum(h)) / T
+    (head, output), g, attrs = node.inputs, heads[0], node.attrs
+    keep = {"axis": attrs.axis, "keepdims": True}
+    weighted = g * F.exp(output)
+    to_head = F.broadcast_sub(g, F.sum(weighted, **keep)) / (attrs.temperature or 1.0)
+    to_output = F.broadcast_mul(weighted, F.sum(head, **keep)) / -(attrs.temperature or 1.0)
+    return [to_head, to_output]
+
+
+def _instance_view(attrs: Attrs, data: Any) -> tuple[Any, int]:
+    """`data` with the axis that SoftmaxActivation normalises: the channels, or everything behind the first axis."""
+    if attrs.mode == "channel":
+        return data, 1
+    return data.reshape(data.shape[0], -1) if data.size else data, -1
+
+
+def _softmax_activation(xp: Any, attrs: Attrs, data: Any) -> Any:
+    view, axis = _instance_view(attrs, data)
+    return _softmax(xp, _SOFTMAX.parse({"axis": axis}), view).reshape(data.shape)
+
+
+
+def _softmax_activation_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    if node.attrs.mode == "channel":
+        return F._backward_softmax(heads[0], node.outputs[0], axis=1)
+    flat = F._backward_softmax(F.Flatten(heads[0]), F.Flatten(node.outputs[0]))
+    return F.reshape_like(flat, heads[0])
+
+
+def _activation_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(ins[0], outs[0])
+    if data is not None and attrs.mode == "channel" and len(data) < 3:
+        raise MXNetError(f"mode 'channel' needs at least 3 dimensions (n, channel, ...), got {data}")
+    return [data], [data]
+
+
+_SHAPES = (
+    Sample(((2, 3, 5),)),
+    Sample(((1, 1),)),
+    Sample(((2, 3, 5),), {"axis": 1, "temperature": 2.0}),
+    Sample(((2, 3, 5),), {"axis": -3}),
+    Sample(((0, 3),)),
+    Sample(((2, 3),), {"axis": 2}, error="MXNetError"),
+)
+_LENGTHS = (
+    Sample(((3, 4), (3,)), {"use_length": True}, dtypes=("float32", "int32"), values={1: [0, 2, 4]}, nograd=(1,)),
+    Sample(((2, 4, 3), (2, 3)), {"use_length": True, "axis": 1}, dtypes=("float32", "int64"), low=1, high=5, nograd=(1,)),
+)
+_BACKWARD_SAMPLES = (Sample(((2, 3, 5), (2, 3, 5)), {"axis": 1, "temperature": 2.0}), Sample(((4,), (4,))))
+
+_SOFTMAX = OpDef(
+    "softmax",
+    _softmax,
+    inputs=("data", "length"),
+    attrs=_ATTRS,
+    active_inputs=_inputs,
+    infer_shape=_infer_shape,
+    infer_dtype=_infer_dtype,
+    grad=_softmax_grad,
+    aliases=("_npx_softmax",),
+    methods=("softmax",),
+    doc="""exp(data / temperature), normalised along `axis`. With `use_length`, positions at or past `length` (the shape
+    of data without `axis`, int32 or int64) are 0.""",
+    samples=(*_SHAPES, *_LENGTHS),
+)
+OPERATORS = (
+    _SOFTMAX,
+    OpDef(
+        "softmin",
+        _softmin,
+        inputs=("data", "length"),
+        attrs=_ATTRS,
+        active_inputs=_inputs,
+        infer_shape=_infer_shape,
+        infer_dtype=_infer_dtype,
+        grad=_softmin_grad,
+        methods=("softmin",),
+        doc="softmax of `-data`.",
+        samples=(*_SHAPES, *_LENGTHS),
+    ),
+    OpDef(
+        "log_softmax",
+        _log_softmax,
+        attrs=_ATTRS,
+        infer_shape=_infer_shape,
+        infer_dtype=_infer_dtype,
+        grad=_log_softmax_grad,
+        aliases=("_npx_log_softmax",),
+        methods=("log_softmax",),
+        doc="The logarithm of softmax along `axis`, computed without overflow.",
+        samples=_SHAPES,
+    ),
+    OpDef(
+        "SoftmaxActivation",
+        _softmax_activation,
+        attrs=(Attr("mode", "enum", "instance", ("channel", "instance")),),
+        infer_shape=_activation_shape,
+        grad=_softmax_activation_grad,
+        doc="softmax over everything behind the first axis, or over axis 1 with `mode='channel'`.",
+        samples=(Sample(((3, 4),)), Sample(((3, 2, 3),)), Sample(((2, 3, 2, 2),), {"mode": "channel"}),
+                 Sample(((3, 4),), {"mode": "channel"}, error="MXNetError")),
+    ),
+    OpDef(
+        "_backward_softmax",
+        _softmax_backward,
+        inputs=("head", "output"),
+        attrs=(_AXIS, _TEMPERATURE),
+        grad=_softmax_backward_grad,
+        doc="The gradient of softmax from its output.",
+        samples=_BACKWARD_SAMPLES,
+    ),
+    OpDef(
+        "_backward_log_softmax",
+        _log_softmax_backward,
+        inputs=("head", "output"),
+        attrs=(_AXIS, _TEMPERATURE),
+        grad=_log_softmax_backward_grad,
+        doc="The gradient of log_softmax from its output.",
+        samples=_BACKWARD_SAMPLES,
+    ),
+)  # fmt: skip
