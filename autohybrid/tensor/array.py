@@ -186,6 +186,16 @@ class NDArray:
         grad._data[...] = 0
         mark_variable(self, grad, grad_req)
 
+    @property
+    def _fresh_grad(self) -> bool:
+        """Whether backward has written this leaf's gradient since the flag was cleared."""
+        return self._entry is not None and bool(getattr(self._entry[0], "fresh", False))
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh: bool) -> None:
+        if self._entry is not None and isinstance(self._entry[0], Variable):
+            self._entry[0].fresh = fresh
+
     def backward(self, out_grad: NDArray | None = None, retain_graph: bool = False, train_mode: bool = True) -> None:
         """Gradients of this array with respect to the attached leaves, with `out_grad` (ones by default) as head."""
         heads = None if out_grad is None else [out_grad]

@@ -31,13 +31,17 @@ state = _State()
 
 
 class Variable:
-    """A leaf: an array that was marked with `attach_grad` or `mark_variables`. Holds where its gradient goes."""
+    """A leaf: an array that was marked with `attach_grad` or `mark_variables`. Holds where its gradient goes.
 
-    __slots__ = ("array_ref", "grad", "grad_req", "order")
+    `fresh` says that a backward pass has written the gradient since someone (Trainer) last cleared it.
+    """
+
+    __slots__ = ("array_ref", "fresh", "grad", "grad_req", "order")
 
     def __init__(self, grad: NDArray | None, grad_req: str) -> None:
         self.grad = grad
         self.grad_req = grad_req
+        self.fresh = False
         self.order = -1
 
 
@@ -200,6 +204,7 @@ def _write(leaf: Variable, gradient: NDArray) -> None:
     target = leaf.grad
     if target is None or leaf.grad_req == "null":
         return
+    leaf.fresh = True
     value = gradient._data.astype(target._data.dtype, copy=False)
     if leaf.grad_req == "add":
         target._data[...] += value
