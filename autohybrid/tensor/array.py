@@ -212,15 +212,21 @@ class NDArray:
         return other
 
     # -- pickling ----------------------------------------------------------------------------------------------------
+    # The state is MXNet's: one record of a `.params` file, so that pickled optimizer states are read both ways.
     def __getstate__(self) -> dict[str, Any]:
-        return {"data": self.asnumpy(), "ctx": (self._ctx.device_type, self._ctx.device_id)}
+        from autohybrid.tensor.saving import to_record
+
+        return {"handle": None if self._data is None else to_record(self)}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
-        ctx = Context(*saved["ctx"])
-        NDArray.__init__(self, to_device(saved["data"], ctx), ctx)
+        from autohybrid.tensor.saving import from_record
+
+        if saved["handle"] is not None:
+            source = from_record(saved["handle"])
+            NDArray.__init__(self, source._data, source._ctx)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.__getstate__())
+        return type(self), (None,), self.__getstate__()
 
     def __copy__(self) -> NDArray:
         return self.copy()  # type: ignore[attr-defined,no-any-return]
@@ -258,9 +264,3 @@ def array_on(value: Any, ctx: Context | None, dtype: Any) -> NDArray:
     """A fresh NDArray from a NumPy array or nested lists, on `ctx` (default: the current device)."""
     ctx = ctx or current_context()
     return wrap(to_device(np.array(value, dtype=dtype), ctx), ctx)
-
-
-def _rebuild(cls: type[NDArray], saved: dict[str, Any]) -> NDArray:
-    array = cls.__new__(cls)
-    array.__setstate__(saved)
-    return array
