@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autohybrid.config import Settings, SettingsError, closest, find_settings
@@ -33,28 +33,41 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a file has no text: `reason` completes "the file ...", `line` and `column` say where if that is known."""
+    """Why a file has no text: `reason` completes "this file ...", `line` and `column` say where if that is known.
+
+    `kind` is one of access, binary, encoding, notebook.
+    """
 
     reason: str
+    kind: str
     line: int = 1
     column: int = 1
 
 
-class SettingsTree:
-    """The settings of each folder, nearest configuration file first; `fixed` (from `--config`) overrides all."""
+def unchanged(settings: Settings) -> Settings:
+    """The overlay that changes nothing."""
+    return settings
 
-    def __init__(self, fixed: Settings | None = None) -> None:
+
+class SettingsTree:
+    """The settings of each folder: the nearest configuration file's, or `fixed`; then `overlay` (flags) over them."""
+
+    def __init__(self, fixed: Settings | None = None, overlay: Callable[[Settings], Settings] = unchanged) -> None:
         self._fixed = fixed
-        self._cache: dict[str, Settings] = {}
+        self._overlay = overlay
+        self._read: dict[str, Settings] = {}
+        self._overlaid: dict[str, Settings] = {}
 
     def get(self, folder: str) -> Settings:
         """The settings for files in `folder` (absolute). Raises SettingsError for a faulty file."""
-        return self._fixed if self._fixed is not None else find_settings(folder, self._cache)
+        found = self._overlaid.get(folder)
+        if found is None:
+            base = self._fixed if self._fixed is not None else find_settings(folder, self._read)
+            found = self._overlaid[folder] = self._overlay(base)
+        return found
 
 
-def discover(
-    paths: Sequence[str], tree: SettingsTree, extra_exclude: Sequence[str] = (), force_exclude: bool = False
-) -> list[InputFile]:
+def discover(paths: Sequence[str], tree: SettingsTree, force_exclude: bool = False) -> list[InputFile]:
     """The files to check, each once, sorted by path.
 
     A file named outright is always taken (with `force_exclude` only if nothing excludes it); folders are walked without
@@ -66,9 +79,9 @@ def discover(
         absolute = os.path.abspath(path)
         if not os.path.exists(absolute):
             raise SettingsError(_missing(path))
-        if force_exclude and _is_excluded_above(absolute, tree, extra_exclude):
+        if force_exclude and _is_excluded_above(absolute, tree):
             continue
-        entries = _walk(absolute, tree, extra_exclude) if os.path.isdir(absolute) else iter((absolute,))
+        entries = _walk(absolute, tree) if os.path.isdir(absolute) else iter((absolute,))
         for entry in entries:
             if entry not in found:
                 found[entry] = _to_input(entry, cwd)
@@ -100,14 +113,14 @@ def _missing(path: str) -> str:
     return f"no such file or folder: `{path}`{hint}"
 
 
-def _excludes(settings: Settings, folder: str, extra: Sequence[str]) -> PatternSet:
+def _excludes(settings: Settings, folder: str) -> PatternSet:
     """The exclude patterns, relative to their configuration file when it lies above `folder`, else to `folder`."""
     root = settings.root
     base = root if root and (folder + os.sep).startswith(root.rstrip(os.sep) + os.sep) else folder
-    return make_pattern_set(base, [*settings.exclude, *settings.extend_exclude, *extra])
+    return make_pattern_set(base, [*settings.exclude, *settings.extend_exclude])
 
 
-def _walk(top: str, tree: SettingsTree, extra: Sequence[str]) -> Iterator[str]:
+def _walk(top: str, tree: SettingsTree) -> Iterator[str]:
     """Every Python file and notebook below `top`, which itself is never excluded."""
     stack: list[tuple[str, tuple[PatternSet, ...]]] = [(top, read_gitignores_above(top))]
     compiled: dict[str, PatternSet] = {}
@@ -116,7 +129,7 @@ def _walk(top: str, tree: SettingsTree, extra: Sequence[str]) -> Iterator[str]:
         settings = tree.get(folder)
         excludes = compiled.get(settings.source)
         if excludes is None:
-            excludes = compiled[settings.source] = _excludes(settings, top, extra)
+            excludes = compiled[settings.source] = _excludes(settings, top)
         found = read_gitignore(folder)
         if found is not None:
             ignores = (*ignores, found)
@@ -137,10 +150,10 @@ def _walk(top: str, tree: SettingsTree, extra: Sequence[str]) -> Iterator[str]:
                 yield entry.path
 
 
-def _is_excluded_above(absolute: str, tree: SettingsTree, extra: Sequence[str]) -> bool:
+def _is_excluded_above(absolute: str, tree: SettingsTree) -> bool:
     """Whether the file, or a folder it lies in, is excluded by the settings that govern it."""
     settings = tree.get(absolute if os.path.isdir(absolute) else os.path.dirname(absolute))
-    excludes = _excludes(settings, os.getcwd(), extra)
+    excludes = _excludes(settings, os.getcwd())
     root = excludes.folder
     ignores = read_gitignores_above(absolute) if settings.respect_gitignore else ()
     current, is_folder = absolute, os.path.isdir(absolute)
@@ -157,22 +170,26 @@ def read_bytes(absolute: str) -> bytes | Unreadable:
         with open(absolute, "rb") as stream:
             return stream.read()
     except OSError as error:
-        return Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}")
+        return Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}", "access")
 
 
 def decode(data: bytes) -> str | Unreadable:
     """The text of Python source: UTF-8, or what its coding comment (PEP 263) names. Line ends are kept."""
     if b"\0" in data:
-        return Unreadable("holds binary data (a null byte), not Python source", *_place(data, data.index(b"\0")))
+        return Unreadable(
+            "holds binary data (a null byte), not Python source", "binary", *_place(data, data.index(b"\0"))
+        )
     text = data[3:] if data.startswith(b"\xef\xbb\xbf") else data
     encoding = _find_encoding(text)
     try:
         return text.decode(encoding)
     except UnicodeDecodeError as error:
         what = "is not UTF-8 and names no other encoding" if encoding == "utf-8" else f"is not {encoding} as it says"
-        return Unreadable(f"{what}: byte 0x{text[error.start]:02x} cannot be decoded", *_place(text, error.start))
+        return Unreadable(
+            f"{what}: byte 0x{text[error.start]:02x} cannot be decoded", "encoding", *_place(text, error.start)
+        )
     except (LookupError, UnicodeError):
-        return Unreadable(f"names an encoding that is no text encoding, `{encoding}`")
+        return Unreadable(f"names an encoding that is no text encoding, `{encoding}`", "encoding")
 
 
 def split_lines(text: str) -> list[str]:

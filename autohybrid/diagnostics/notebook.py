@@ -65,15 +65,15 @@ def read_notebook(text: str) -> Notebook | Unreadable:
     try:
         document = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        return Unreadable(f"is not a notebook: {error}")
+        return Unreadable(f"is not a notebook: {error}", "notebook")
     if not isinstance(document, dict):
-        return Unreadable("is not a notebook: it holds no JSON object")
+        return Unreadable("is not a notebook: it holds no JSON object", "notebook")
     cells = document.get("cells")
     if cells is None:
         sheets = document.get("worksheets")
         cells = [cell for sheet in sheets for cell in sheet.get("cells", ())] if isinstance(sheets, list) else None
     if not isinstance(cells, list):
-        return Unreadable("is not a notebook: it has no list of `cells`")
+        return Unreadable("is not a notebook: it has no list of `cells`", "notebook")
     if not _is_python(document):
         return Notebook("", (), ())
     lines: list[str] = []

@@ -51,15 +51,19 @@ def _events(
         elif not hidden and directive.kind is not Kind.NOQA:
             yield _event("unused", directive.span)
         return
-    used = [any(matches(selector, code) for code in hidden) for selector in directive.selectors]
-    known = [is_known(selector, codes) for selector in directive.selectors]
-    spans = directive.selector_spans
-    for selector, is_used, exists, span in zip(directive.selectors, used, known, spans, strict=True):
-        if not exists:
+    unused: list[tuple[str, Span]] = []
+    for selector, span in zip(directive.selectors, directive.selector_spans, strict=True):
+        if not is_known(selector, codes):
             hint = closest(selector.upper(), list(codes)) or closest(selector.lower(), list(codes.values()))
             yield _event("unknown-code", span, selector, hint=hint)
-        elif not is_used and any(matches(selector, code) and is_active(code) for code in codes):
-            yield _event("unused", span if any(used) or not all(known) else directive.span, selector)
+        elif not any(matches(selector, code) for code in hidden) and any(
+            matches(selector, code) and is_active(code) for code in codes
+        ):
+            unused.append((selector, span))
+    if len(unused) == len(directive.selectors):
+        yield _event("unused", directive.span, ", ".join(selector for selector, _ in unused))
+    else:
+        yield from (_event("unused", span, selector) for selector, span in unused)
 
 
 def _event(name: str, span: Span, subject: str = "", text: str = "", **data: str) -> Event:

@@ -1,7 +1,7 @@
 """AH900 unused-suppression: a comment suppresses a rule that finds nothing there.
 
-What it finds: `# noqa: AH...`, `# autohybrid: ignore[...]`, `file-ignore[...]` or `off` whose rule has no finding on the
-lines it covers. Codes of other tools are never touched; codes of rules that do not run are not reported.
+What it finds: `# noqa: AH...`, `# autohybrid: ignore[...]`, `file-ignore[...]` or `off` whose rule has no finding on
+the lines it covers. Codes of other tools are never touched; codes of rules that do not run are not reported.
 
 Why a graph cannot express it: this is about the comment. A comment that outlives its finding hides the next one.
 

@@ -1,0 +1,88 @@
+"""From arguments to a command: finds the module of the command, parses its flags, runs it under the guard."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from types import ModuleType
+
+from autohybrid.cli.guard import Guard
+from autohybrid.cli.parser import Parser
+from autohybrid.config import SettingsError, closest
+
+_PACKAGE = "autohybrid.cli.commands"
+
+
+def command_names() -> list[str]:
+    """The names of the commands: the files in the folder `commands`."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "commands")
+    return sorted(
+        entry.removesuffix(".py").replace("_", "-")
+        for entry in os.listdir(folder)
+        if entry.endswith(".py") and not entry.startswith("_")
+    )
+
+
+def load_command(name: str) -> ModuleType:
+    """The module of a command. Only this one is imported."""
+    return import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
+
+
+def make_parser(name: str, module: ModuleType) -> Parser:
+    """The parser of one command."""
+    parser = Parser(prog=f"autohybrid {name}", description=module.__doc__)
+    module.add_arguments(parser)
+    return parser
+
+
+def dispatch(arguments: list[str]) -> int:
+    """Run the command that `arguments` name; returns the exit code."""
+    guard = Guard()
+    with guard:
+        guard.code = _run(arguments)
+        sys.stdout.flush()
+    return guard.code
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        if len(arguments) > 1 and arguments[0] == "help":
+            return _run([arguments[1], "--help"])
+        sys.stdout.write(_overview())
+        return 0 if arguments else 2
+    name = _resolve(arguments[0])
+    module = load_command(name)
+    code: int = module.run(make_parser(name, module).parse(arguments[1:]))
+    return code
+
+
+def _resolve(word: str) -> str:
+    """The name of the command that `word` is, or is an alias of. Raises SettingsError for anything else."""
+    names = command_names()
+    if word in names:
+        return word
+    aliases = {alias: name for name in names for alias in getattr(load_command(name), "ALIASES", ())}
+    if word in aliases:
+        return aliases[word]
+    if word.startswith("-"):
+        raise SettingsError(f"unknown option `{word}`{closest(word, ['--version', '--help'])}")
+    hint = closest(word, [*names, *aliases])
+    if not hint and os.path.exists(word):
+        hint = f"; did you mean `autohybrid check {word}`?"
+    raise SettingsError(f"unknown command `{word}`{hint or '; see `autohybrid --help`'}")
+
+
+def _overview() -> str:
+    """The list of commands with their summaries."""
+    lines = ["Check, run and compile Gluon models without MXNet.", "", "usage: autohybrid COMMAND ...", "", "commands:"]
+    for name in command_names():
+        summary = (load_command(name).__doc__ or "").strip().splitlines()[0]
+        lines.append(f"  {name:<14}{summary}")
+    lines += [
+        "",
+        "options:",
+        "  -V, --version  show the version",
+        "  -h, --help     show this, or a command's own help",
+    ]
+    return "\n".join(lines) + "\n"

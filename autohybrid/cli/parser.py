@@ -1,0 +1,47 @@
+"""The argument parser: argparse without abbreviations, with the nearest right spelling in its errors."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from autohybrid.config import SettingsError, closest
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises SettingsError instead of leaving the process; the guard makes that exit code 2."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(allow_abbrev=False, **options)
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """The parsed arguments; flags and paths may be mixed. Raises SettingsError for an unknown option."""
+        parsed, unknown = self.parse_known_intermixed_args(arguments)
+        if unknown:
+            flag = unknown[0].split("=", 1)[0]
+            hint = closest(flag, list(self._option_string_actions)) if flag.startswith("-") else ""
+            self.error(f"unknown option `{flag}`{hint}" if flag.startswith("-") else f"unexpected argument `{flag}`")
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the message, with where to read on."""
+        raise SettingsError(f"{message} (see `{self.prog} --help`)")
+
+
+def word_list(text: str) -> list[str]:
+    """The words of a list with commas: `AH1,AH204`."""
+    return [word for word in (part.strip() for part in text.split(",")) if word]
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """An argument type that takes one of `choices` and names the nearest one otherwise."""
+
+    def read(text: str) -> str:
+        if text not in choices:
+            hint = closest(text, choices) or "; choose from " + ", ".join(choices)
+            raise argparse.ArgumentTypeError(f"`{text}` is not known{hint}")
+        return text
+
+    return read

@@ -1,0 +1,235 @@
+"""check: from paths to a Report. Joins discovery, cache, analysis, rules, selection, suppression and baseline."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.analysis.project import analyze
+from autohybrid.analysis.settings import AnalysisSettings
+from autohybrid.analysis.source import SourceFile
+from autohybrid.config import Settings, digest_text
+from autohybrid.diagnostics import cache
+from autohybrid.diagnostics.baseline import leave_out_known, read_baseline
+from autohybrid.diagnostics.files import InputFile, SettingsTree, Unreadable, decode, discover, read_bytes
+from autohybrid.diagnostics.judge import judge
+from autohybrid.diagnostics.model import Diagnostic
+from autohybrid.diagnostics.notebook import Notebook, read_notebook
+from autohybrid.diagnostics.report import Report
+from autohybrid.diagnostics.rules import load_rules
+from autohybrid.diagnostics.selection import Selection
+from autohybrid.diagnostics.sources import Sources
+from autohybrid.diagnostics.suppression_audit import audit
+from autohybrid.diagnostics.suppressions import apply_directives, has_directives, read_directives, resolve
+from autohybrid.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to check and how.
+
+    `stdin` is the text to check in place of the one path in `paths`; `baseline` the path of a baseline file;
+    `cache_dir` the folder of the cache, None for no cache.
+    """
+
+    paths: tuple[str, ...]
+    tree: SettingsTree = field(default_factory=SettingsTree)
+    pedantic: bool = False
+    force_exclude: bool = False
+    stdin: str | bytes | None = None
+    baseline: str = ""
+    cache_dir: str | None = None
+
+
+def check(*paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], pedantic: bool = False) -> Report:
+    """Check files and folders as `autohybrid check` does, under the configuration files that apply to them.
+
+    Takes paths, or lists of them; the current folder when there are none. Nothing is imported or executed, nothing is
+    written. Returns the findings as a sequence of `Diagnostic` that also shows itself in terminals and notebooks.
+    Raises SettingsError for a path that does not exist or a faulty configuration file.
+    """
+    flat: list[str] = []
+    for path in paths:
+        if isinstance(path, (str, os.PathLike)):
+            flat.append(os.fspath(path))
+        else:
+            flat.extend(os.fspath(item) for item in path)
+    return run(Request(tuple(flat) or (".",), pedantic=pedantic))
+
+
+def run(request: Request) -> Report:
+    """The report of one run. Raises SettingsError for paths, settings or a baseline that cannot be used."""
+    files = _find_files(request)
+    groups = _group_by_settings(files, request)
+    selections = _selections(groups, request.pedantic)
+    sources = Sources({item.path: item.absolute for item in files})
+    raw = _get_raw(files, groups, sources, request)
+    report = _Assembly(files, groups, selections, sources).assemble(raw)
+    if request.baseline:
+        kept, known = leave_out_known(report.findings, read_baseline(request.baseline), sources)
+        report = replace(report, findings=tuple(kept), known=known)
+    return report
+
+
+def _find_files(request: Request) -> list[InputFile]:
+    if request.stdin is None:
+        return discover(request.paths, request.tree, request.force_exclude)
+    path = request.paths[0]
+    return [InputFile(path, os.path.abspath(path))]
+
+
+Groups = Mapping[Settings, list[InputFile]]
+
+
+def _group_by_settings(files: Sequence[InputFile], request: Request) -> Groups:
+    """The files under each settings: usually one group, for there is usually one configuration file."""
+    by_folder: dict[str, list[InputFile]] = {}
+    for item in files:
+        by_folder.setdefault(os.path.dirname(item.absolute), []).append(item)
+    groups: dict[Settings, list[InputFile]] = {}
+    for folder, items in by_folder.items():
+        groups.setdefault(request.tree.get(folder), []).extend(items)
+    return groups or {request.tree.get(os.getcwd()): []}
+
+
+def _selections(groups: Groups, pedantic: bool) -> dict[Settings, Selection]:
+    codes = {rule.code: rule.name for rule in load_rules()}
+    return {settings: Selection(settings, codes, pedantic) for settings in groups}
+
+
+def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, request: Request) -> cache.Raw:
+    """The findings from the cache, or from the analysis (and then into the cache)."""
+    if request.stdin is not None:
+        data = request.stdin.encode("utf-8", "surrogatepass") if isinstance(request.stdin, str) else request.stdin
+        return _analyse(groups, {files[0].path: data}, sources)
+    if request.cache_dir is None:
+        return _analyse(groups, {}, sources)
+    contents: dict[str, bytes | Unreadable] = {}
+
+    def read_digest(item: InputFile) -> str:
+        data = contents[item.path] = read_bytes(item.absolute)
+        return data.reason if isinstance(data, Unreadable) else cache.digest(data)
+
+    key = cache.make_key(files, [digest_text(settings) for settings in groups])
+    raw = cache.load(request.cache_dir, key, files, read_digest)
+    if raw is None:
+        digests = {item.path: read_digest(item) for item in files}
+        raw = _analyse(groups, contents, sources)
+        cache.store(request.cache_dir, key, files, digests, raw)
+    return raw
+
+
+def _analyse(groups: Groups, contents: Mapping[str, bytes | Unreadable], sources: Sources) -> cache.Raw:
+    """Run the analysis and the rules on every group; `contents` holds what was read already."""
+    found: list[Diagnostic] = []
+    commented: set[str] = set()
+    for settings, files in groups.items():
+        texts: list[SourceFile] = []
+        events: dict[str, tuple[Event, ...]] = {}
+        for item in files:
+            data = contents.get(item.path)
+            text = _to_text(item.path, read_bytes(item.absolute) if data is None else data, sources)
+            if isinstance(text, Unreadable):
+                events[item.path] = (_unreadable(item.path, text),)
+                continue
+            texts.append(SourceFile(item.path, text))
+            if has_directives(text):
+                commented.add(item.path)
+        events.update(analyze(texts, _to_analysis(settings)))
+        found.extend(judge(events))
+    found.sort(key=lambda finding: finding.sort_key)
+    return cache.Raw(tuple(found), frozenset(commented))
+
+
+def _to_text(path: str, data: bytes | Unreadable, sources: Sources) -> str | Unreadable:
+    """The Python text of a file or notebook, remembered in `sources`."""
+    text = data if isinstance(data, Unreadable) else decode(data)
+    if isinstance(text, Unreadable):
+        return text
+    notebook: Notebook | None = None
+    if path.endswith(".ipynb"):
+        read = read_notebook(text)
+        if isinstance(read, Unreadable):
+            return read
+        notebook, text = read, read.text
+    sources.add(path, text, notebook)
+    return text
+
+
+def _unreadable(path: str, problem: Unreadable) -> Event:
+    span = Span(path, problem.line, problem.column, problem.line, problem.column + 1)
+    return Event(EventKind.UNREADABLE, span, name=problem.kind, text=problem.reason)
+
+
+def _to_analysis(settings: Settings) -> AnalysisSettings:
+    return AnalysisSettings(
+        block_bases=settings.block_bases,
+        hybrid_methods=settings.hybrid_methods,
+        tensor_names=settings.tensor_names,
+        assume_static=settings.assume_static,
+    )
+
+
+class _Assembly:
+    """From raw findings to the report: per file, its selection and its comments; notebooks back into their cells."""
+
+    def __init__(
+        self, files: Sequence[InputFile], groups: Groups, selections: Mapping[Settings, Selection], sources: Sources
+    ) -> None:
+        self._count = len(files)
+        self._absolute = {item.path: item.absolute for item in files}
+        self._selection = {item.path: selections[settings] for settings, items in groups.items() for item in items}
+        self._sources = sources
+        self._codes = {rule.code: rule.name for rule in load_rules()}
+
+    def assemble(self, raw: cache.Raw) -> Report:
+        """The report of all files."""
+        by_path: defaultdict[str, list[Diagnostic]] = defaultdict(list)
+        for finding in raw.findings:
+            by_path[finding.span.path].append(finding)
+        shown: list[Diagnostic] = []
+        hidden: list[Diagnostic] = []
+        for path in sorted({*by_path, *raw.commented}):
+            kept, silenced = self._one_file(path, by_path[path], path in raw.commented)
+            shown.extend(kept)
+            hidden.extend(silenced)
+        return Report(
+            tuple(sorted(shown, key=lambda finding: finding.sort_key)),
+            tuple(sorted(hidden, key=lambda finding: finding.sort_key)),
+            files=self._count,
+            sources=self._sources,
+            root=os.getcwd(),
+        )
+
+    def _one_file(
+        self, path: str, findings: list[Diagnostic], has_comments: bool
+    ) -> tuple[list[Diagnostic], list[Diagnostic]]:
+        selection, absolute = self._selection[path], self._absolute[path]
+        findings = [finding for finding in findings if self._is_active(finding.code, path)]
+        silenced: list[Diagnostic] = []
+        if has_comments:
+            text = self._sources.get_text(path)
+            directives = tuple(resolve(directive, self._codes) for directive in read_directives(path, text))
+            applied = apply_directives(findings, directives)
+            about = audit(
+                path,
+                directives,
+                applied,
+                self._codes,
+                lambda code: self._is_active(code, path),
+                lambda line: self._sources.get_line(path, line),
+            )
+            findings = [*applied.kept, *about]
+            silenced = [replace(finding, suppressed=by.reason) for finding, by in applied.suppressed]
+        notebook = self._sources.find_notebook(path)
+        if notebook is not None:
+            findings = [notebook.localise(finding) for finding in findings]
+            silenced = [notebook.localise(finding) for finding in silenced]
+        return selection.apply(findings, absolute), selection.apply(silenced, absolute)
+
+    def _is_active(self, code: str, path: str) -> bool:
+        selection = self._selection[path]
+        return selection.is_selected(code) and not selection.is_ignored_in(code, self._absolute[path])
