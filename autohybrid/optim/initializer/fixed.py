@@ -1,0 +1,79 @@
+"""Initializers whose values do not depend on chance: Zero, One, Constant, Bilinear, LSTMBias."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from autohybrid.ndarray import NDArray
+from autohybrid.optim.initializer.base import Initializer, alias, bilinear_kernel, register
+
+
+@register
+@alias("zeros")
+class Zero(Initializer):
+    """Zeros."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        arr[:] = 0
+
+
+@register
+@alias("ones")
+class One(Initializer):
+    """Ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        arr[:] = 1
+
+
+@register
+class Constant(Initializer):
+    """One number, or an array (NDArray, NumPy array, nested lists) of the parameter's shape."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value=value)
+        self.value = value
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        arr[:] = self.value
+
+    def dumps(self) -> str:
+        value = self.value.asnumpy() if isinstance(self.value, NDArray) else self.value
+        return json.dumps(["constant", {"value": value.tolist() if hasattr(value, "tolist") else value}])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and type(self) is type(other) and self.dumps() == other.dumps()
+
+    __hash__ = None  # type: ignore[assignment]  # equality is by value, which can change
+
+
+@register
+class Bilinear(Initializer):
+    """The kernel of bilinear up-sampling, for the weights of a transposed convolution (4 dimensions)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        arr[:] = bilinear_kernel(arr.shape)
+
+
+@register
+class LSTMBias(Initializer):
+    """Zeros, with `forget_bias` for the forget gate: the second of the four parts of an LSTM's bias."""
+
+    def __init__(self, forget_bias: float = 1.0) -> None:
+        super().__init__(forget_bias=forget_bias)
+        self.forget_bias = forget_bias
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        hidden = arr.shape[0] // 4
+        arr[:] = 0
+        arr[hidden : 2 * hidden] = self.forget_bias
