@@ -118,7 +118,7 @@ def install(cls: type[NDArray]) -> None:
             setattr(cls, f"__r{row.dunder}__", _dunder(row, True))
         if row.dunder in _IN_PLACE:
             setattr(cls, f"__i{row.dunder}__", _in_place(row))
-    cls.__neg__ = _negative  # type: ignore[attr-defined]
+    cls.__neg__ = _negative  # type: ignore[method-assign]
     cls.__abs__ = _absolute  # type: ignore[attr-defined]
 
 

@@ -7,7 +7,7 @@ Arithmetic is in `tensor/arithmetic.py`, subscripts in `tensor/indexing.py`, the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class NDArray:
     @property
     def T(self) -> NDArray:
         """The array with its axes reversed."""
-        return self if self.ndim < 2 else self.transpose()  # type: ignore[attr-defined,no-any-return]
+        return self if self.ndim < 2 else self.transpose()
 
     @property
     def grad(self) -> NDArray | None:
@@ -93,7 +93,7 @@ class NDArray:
 
     def __iter__(self) -> Iterator[NDArray]:
         for index in range(len(self)):
-            yield self[index]  # type: ignore[index]
+            yield self[index]
 
     def __bool__(self) -> bool:
         if self.size == 0:
@@ -101,6 +101,22 @@ class NDArray:
         if self.size == 1:
             return bool(self.asscalar())
         raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+
+    if TYPE_CHECKING:
+        # Arithmetic, subscripts and the methods that records provide are attached when `autohybrid.ndarray` is imported.
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, key: Any) -> NDArray: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+        def __neg__(self) -> NDArray: ...
+        def __add__(self, other: Any) -> NDArray: ...
+        def __sub__(self, other: Any) -> NDArray: ...
+        def __mul__(self, other: Any) -> NDArray: ...
+        def __truediv__(self, other: Any) -> NDArray: ...
+        def __pow__(self, other: Any) -> NDArray: ...
+        def __radd__(self, other: Any) -> NDArray: ...
+        def __rsub__(self, other: Any) -> NDArray: ...
+        def __rmul__(self, other: Any) -> NDArray: ...
+        def __rtruediv__(self, other: Any) -> NDArray: ...
 
     __hash__ = object.__hash__
 
@@ -229,10 +245,10 @@ class NDArray:
         return type(self), (None,), self.__getstate__()
 
     def __copy__(self) -> NDArray:
-        return self.copy()  # type: ignore[attr-defined,no-any-return]
+        return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
-        return self.copy()  # type: ignore[attr-defined,no-any-return]
+        return self.copy()
 
 
 def wrap(data: Array, ctx: Context = _CPU) -> NDArray:

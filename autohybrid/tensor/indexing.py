@@ -22,5 +22,5 @@ def set_item(self: NDArray, key: Any, value: Any) -> None:
 
 def install(cls: type[NDArray]) -> None:
     """Attach subscripts to `cls`."""
-    cls.__getitem__ = get_item  # type: ignore[attr-defined]
-    cls.__setitem__ = set_item  # type: ignore[attr-defined]
+    cls.__getitem__ = get_item  # type: ignore[method-assign]
+    cls.__setitem__ = set_item  # type: ignore[method-assign]

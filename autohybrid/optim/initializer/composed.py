@@ -95,15 +95,17 @@ class FusedRNN(Initializer):
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         at = 0
-        fallback = getattr(name, "global_init", None)
+        fill = self._init or getattr(name, "global_init", None)
+        if fill is None:
+            raise ValueError("FusedRNN without an initializer of its own needs an InitDesc with a global one")
         for part, shape in self._parts(arr.size):
             size = shape[0] * (shape[1] if len(shape) > 1 else 1)
-            piece: NDArray = arr[at : at + size].reshape(shape)  # type: ignore[index]
-            desc = InitDesc(part, global_init=fallback)
+            piece: NDArray = arr[at : at + size].reshape(shape)
+            desc = InitDesc(part, global_init=fill)
             if self._mode == "lstm" and part.endswith("_f_bias"):
                 piece[:] = self._forget_bias
             else:
-                (self._init or fallback)(desc, piece)
+                fill(desc, piece)
             arr[at : at + size] = piece.reshape((size,))
             at += size
 

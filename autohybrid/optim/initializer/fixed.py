@@ -51,7 +51,7 @@ class Constant(Initializer):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and type(self) is type(other) and self.dumps() == other.dumps()
 
-    __hash__ = None  # type: ignore[assignment]  # equality is by value, which can change
+    __hash__ = None  # equality is by value, which can change
 
 
 @register

@@ -212,9 +212,9 @@ class PCC(EvalMetric):
             self._classes = classes
 
     def reset(self) -> None:
-        self._global = numpy.zeros((self._classes, self._classes))
+        self._global: Host = numpy.zeros((self._classes, self._classes))
         super().reset()
 
     def reset_local(self) -> None:
-        self._local = numpy.zeros((self._classes, self._classes))
+        self._local: Host = numpy.zeros((self._classes, self._classes))
         super().reset_local()
