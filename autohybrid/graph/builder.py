@@ -1,0 +1,266 @@
+"""Builder: collects the nodes that running a block's code on GraphTensors adds, and what the code read of its inputs.
+
+While a builder is active (`with builder:`) every operator call of the thread is staged here instead of being run, also
+calls on plain NDArrays: those are lifted, by reference, to inputs of the graph that are fed anew at each call. So the
+graph computes what the code computes at every call, unless the code itself does something no graph can hold; that
+raises, with the user's place.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autohybrid.context import Context, current_context
+from autohybrid.errors import HybridizeError, MXNetError
+from autohybrid.graph.graph_tensor import GraphTensor, HostValueNeeded, Storage, View
+from autohybrid.graph.node import Head, Node
+from autohybrid.spans import Span, column_from_bytes
+from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.attrs import Attrs
+from autohybrid.tensor.opdef import OpDef, Shape
+from autohybrid.tensor.ops import get_operator
+from autohybrid.tensor.shapes import is_known, same_dtype, same_shape
+from autohybrid.tensor.tape import state
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of an output: its shape and dtype, and whether a gradient can flow into it."""
+
+    shape: Shape
+    dtype: str | None
+    differentiable: bool
+
+
+class Builder:
+    """Builds one graph. `reads` collects which facts of the inputs the code depended on: 'shape', 'ndim', 'dtype',
+    'context', 'recording', 'training'; a graph that read nothing serves every signature."""
+
+    def __init__(self, recording: bool, training: bool) -> None:
+        self.recording = recording
+        self.training = training
+        self.facts: dict[Head, Fact] = {}
+        self.reads: set[str] = set()
+        self.captured: dict[str, NDArray] = {}
+        self.written: dict[int, Storage] = {}
+        self._lifted: dict[int, tuple[NDArray, GraphTensor]] = {}
+        self._names: dict[str, int] = {}
+        self._previous: list[tuple[Any, bool, bool]] = []
+
+    # -- activation ------------------------------------------------------------------------------------------------------
+    def __enter__(self) -> Builder:
+        self._previous.append((state.builder, state.recording, state.training))
+        state.builder = self
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        state.builder, state.recording, state.training = self._previous.pop()
+
+    # -- inputs ------------------------------------------------------------------------------------------------------------
+    def input(self, name: str, array: NDArray) -> GraphTensor:
+        """A graph input that stands for `array`, an argument of the call."""
+        tensor = self._variable(name, array)
+        self._lifted[id(array)] = (array, tensor)
+        return tensor
+
+    def lift(self, array: NDArray, name: str | None = None) -> GraphTensor:
+        """The tensor for an NDArray that the code captured (a parameter's data, an attribute): fed at every call."""
+        if isinstance(array, GraphTensor):
+            return array
+        known = self._lifted.get(id(array))
+        if known is not None:
+            return known[1]
+        label = self.fresh_name(name or "captured", name is not None)
+        tensor = self._variable(label, array)
+        self.captured[label] = array
+        self._lifted[id(array)] = (array, tensor)
+        return tensor
+
+    def constant(self, array: NDArray) -> GraphTensor:
+        """A fresh tensor with the values of `array`, which the code made while the graph was built."""
+        return self.apply("_copy", self.lift(array))
+
+    def _variable(self, name: str, array: NDArray) -> GraphTensor:
+        node = Node(None, None, (), name)
+        self.facts[node, 0] = Fact(tuple(array._data.shape), array._data.dtype.name, array._entry is not None)
+        return self.tensor((node, 0), array._ctx)
+
+    def fresh_name(self, hint: str, exact: bool = False) -> str:
+        """A name no other node of this graph has: `hint` + counter, or `hint` itself the first time if `exact`."""
+        count = self._names.get(hint, 0)
+        self._names[hint] = count + 1
+        return hint if exact and count == 0 else f"{hint}{count}"
+
+    # -- calls -------------------------------------------------------------------------------------------------------------
+    def apply(self, name: str, *inputs: Any, **attrs: Any) -> GraphTensor:
+        """Stage a call by operator name; the first output."""
+        op = get_operator(name)
+        result = self.stage(op, op.parse(attrs), inputs)
+        return result if isinstance(result, GraphTensor) else result[0]
+
+    def stage(self, op: OpDef, attrs: Attrs, inputs: Sequence[Any], out: Any = None) -> Any:
+        """Add an operator call to the graph; what `invoke` does while a builder is active.
+
+        Raises MXNetError where the operator refuses the shapes or dtypes, as the imperative call would.
+        """
+        tensors = [self._as_tensor(op, x) for x in inputs]
+        node = Node(
+            op, attrs, [t.head for t in tensors], self.fresh_name(op.name.lower().lstrip("_")), span=user_span(), extra=self._modes(op)
+        )
+        self._infer(node)
+        ctx = tensors[0]._ctx if tensors else current_context()
+        self._stage_mutations(node, tensors)
+        outputs = [self.tensor((node, i), ctx) for i in range(node.visible_count)]
+        if out is not None:
+            return self._write_out(op, outputs, out)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _modes(self, op: OpDef) -> ScopedModes | None:
+        """Remember recording and train mode of the scopes around the call, where they differ from the caller's."""
+        if state.recording == self.recording and state.training == self.training:
+            return None
+        return ScopedModes(
+            None if state.recording == self.recording else state.recording,
+            None if state.training == self.training else state.training,
+        )
+
+    def _as_tensor(self, op: OpDef, value: Any) -> GraphTensor:
+        if isinstance(value, GraphTensor):
+            if value._builder is not self:
+                raise self.refusal("a tensor of another graph was used; it must not outlive the call that made it")
+            return value
+        if isinstance(value, NDArray):
+            return self.lift(value)
+        if value is None:
+            raise MXNetError(f"operator {op.name}: an input was not given")
+        raise AssertionError(f"operator {op.name}: inputs must be NDArrays, got {type(value).__name__}")
+
+    def _infer(self, node: Node) -> None:
+        op, attrs = node.op, node.attrs
+        assert op is not None and attrs is not None
+        known = [self.facts[h] for h in node.inputs]
+        count = node.output_count
+        shapes, dtypes = [f.shape for f in known], [f.dtype for f in known]
+        try:
+            _, out_shapes = (op.infer_shape or same_shape)(attrs, shapes, [None] * count)
+            _, out_dtypes = (op.infer_dtype or same_dtype)(attrs, dtypes, [None] * count)
+        except MXNetError as error:
+            listed = ", ".join(f"{n}: {f.shape} {f.dtype}" for n, f in zip(node.input_names(), known))
+            place = f"{node.span}: " if node.span else ""
+            raise MXNetError(f"{place}operator {op.name}({listed}): {error}") from error
+        flows = op.differentiable != "zero" and state.recording and any(f.differentiable for f in known)
+        for index, (shape, dtype) in enumerate(zip(out_shapes, out_dtypes)):
+            self.facts[node, index] = Fact(shape, dtype, flows)
+
+    def _stage_mutations(self, node: Node, tensors: Sequence[GraphTensor]) -> None:
+        assert node.op is not None
+        if node.op.mutates or node.op.backward_state is not None:
+            # The interpreter and the executor write into the fed arrays themselves, as the imperative call does.
+            for tensor, name in zip(tensors, node.input_names()):
+                if name in node.op.mutates and tensor.head[0].op is not None:
+                    raise self.refusal(f"operator {node.op.name} writes into `{name}`, which must be a parameter or an input")
+
+    def _write_out(self, op: OpDef, outputs: list[GraphTensor], out: Any) -> Any:
+        targets = list(out) if isinstance(out, (list, tuple)) else [out]
+        for target, value in zip(targets, outputs):
+            lifted = self.lift(target)
+            have, want = self.facts[lifted.head], self.facts[value.head]
+            if have.shape != want.shape:
+                raise MXNetError(f"operator {op.name}: `out` has shape {have.shape}, the result has shape {want.shape}")
+            if have.dtype != want.dtype:
+                value = self.apply("Cast", value, dtype=have.dtype)
+            lifted.assign(value.head)
+        return out
+
+    # -- memory ------------------------------------------------------------------------------------------------------------
+    def tensor(self, head: Head, ctx: Context) -> GraphTensor:
+        """A tensor with memory of its own that holds `head`."""
+        return GraphTensor(self, Storage(head), ctx)
+
+    def view(self, base: GraphTensor, read: Callable[[Any], Any], write: Callable[[Any, Any], Any]) -> GraphTensor:
+        """A tensor that shares the memory of `base`; see View."""
+        return GraphTensor(self, View(base, read, write, read(base).head), base._ctx)
+
+    def note_write(self, storage: Storage) -> None:
+        """Called before memory is written. Raises MXNetError where the imperative write would, under recording."""
+        self.reads.add("recording")
+        if state.recording and self.facts[storage.head].differentiable:
+            raise MXNetError(
+                "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded graph; "
+                "write `x = x + y`, or do it outside `autograd.record()`"
+            )
+        self.written[id(storage)] = storage
+
+    def written_arrays(self) -> list[tuple[NDArray, Head]]:
+        """The arguments and captured arrays that the code wrote into, with what they must hold after the call."""
+        return [
+            (array, tensor.head)
+            for array, tensor in self._lifted.values()
+            if isinstance(tensor._place, Storage) and id(tensor._place) in self.written
+        ]
+
+    # -- reads -------------------------------------------------------------------------------------------------------------
+    def read_shape(self, tensor: GraphTensor) -> tuple[int, ...]:
+        """The shape, noting that the graph now depends on it. Raises HostValueNeeded when it depends on values."""
+        self.reads.add("shape")
+        shape = self.facts[tensor.head].shape
+        if shape is None or not is_known(shape):
+            raise self.host_value("the shape of a tensor whose shape depends on values")
+        return shape
+
+    def read_dtype(self, tensor: GraphTensor) -> str:
+        """The dtype, noting that the graph now depends on it."""
+        self.reads.add("dtype")
+        dtype = self.facts[tensor.head].dtype
+        return dtype or "float32"
+
+    # -- refusals ------------------------------------------------------------------------------------------------------------
+    def host_value(self, what: str) -> HostValueNeeded:
+        """The error for code that needs a value which does not exist while the graph is built."""
+        return HostValueNeeded(
+            f"{_place()}{what} is needed while the graph is built, but it exists only when the graph runs; keep the "
+            "computation in tensors (`F.where`, `F.contrib.cond`...), or compute it outside the block"
+        )
+
+    def refusal(self, message: str) -> HybridizeError:
+        """The error for something a graph cannot hold, with the user's place."""
+        return HybridizeError(f"{_place()}{message}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedModes:
+    """Modes that `autograd` scopes inside the block set for a node; None leaves the caller's mode."""
+
+    recording: bool | None
+    training: bool | None
+
+
+def user_span() -> Span | None:
+    """The range of the user's expression that is being evaluated: the innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return None
+    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    line, end_line, start, end = (p or 0 for p in positions)
+    return Span(frame.f_code.co_filename, line or frame.f_lineno, *_columns(frame.f_code.co_filename, line, start, end_line, end))
+
+
+def _columns(path: str, line: int, start: int, end_line: int, end: int) -> tuple[int, int, int]:
+    import linecache
+
+    first = column_from_bytes(linecache.getline(path, line), start)
+    last = column_from_bytes(linecache.getline(path, end_line), end)
+    return first, end_line, last
+
+
+def _place() -> str:
+    span = user_span()
+    return "" if span is None else f"{span}: "
