@@ -37,6 +37,8 @@ def call_operator(call: BoundCall) -> Any:
 
 def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) -> Any:
     """Run `op` on NDArrays. Raises MXNetError for shapes, dtypes or values that the operator refuses."""
+    if state.builder is not None:
+        return state.builder.stage(op, attrs, inputs, out)
     if inputs:
         ctx = inputs[0]._ctx
         arrays = [x._data for x in inputs]

@@ -25,6 +25,8 @@ _sequence = itertools.count()
 class _State(threading.local):
     recording = False
     training = False
+    #: The graph builder that stages calls instead of running them (graph/builder.py), while a graph is being built.
+    builder: Any = None
 
 
 state = _State()
