@@ -1,0 +1,96 @@
+"""Operators that pass values on: identity, stopping gradients, losses' ends, casts, and arrays of zeros and ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.opdef import GradNode, OpDef, Sample, zero_gradient
+from autohybrid.tensor.shapes import attr_dtype
+
+_SAMPLES = (
+    Sample(((1,),)), Sample(((2, 3),)), Sample(((3, 1, 5),)), Sample(((0, 2),)), Sample(((4,),), low=0, high=9, dtypes=("int32",)),
+)  # fmt: skip
+_CAST_DTYPES = ("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
+
+
+def _copy(xp: Any, attrs: Attrs, x: Any) -> Any:
+    return x.copy()
+
+
+def _copy_first(xp: Any, attrs: Attrs, x: Any, like: Any) -> Any:
+    return x.copy()
+
+
+def _zeros(xp: Any, attrs: Attrs, x: Any) -> Any:
+    return xp.zeros_like(x)
+
+
+def _ones(xp: Any, attrs: Attrs, x: Any) -> Any:
+    return xp.ones_like(x)
+
+
+def _pass(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    return heads[0]
+
+
+def _pass_to_first(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    return [heads[0], None]
+
+
+def _ones_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    # A loss starts the backward pass: its head gradient is 1 whatever arrives.
+    return F.ones_like(node.outputs[0])
+
+
+def _cast(xp: Any, attrs: Attrs, x: Any) -> Any:
+    return x.astype(attrs.dtype)
+
+
+def _cast_back(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    return F._cast_as(heads[0], node.inputs[0])
+
+
+OPERATORS: tuple[OpDef, ...] = (
+    OpDef("_copy", _copy, grad=_pass, aliases=("identity",), doc="A copy of the array; the gradient passes.", samples=_SAMPLES),
+    OpDef("_copyto", _copy, grad=_pass, aliases=("_npi_copyto",), doc="A copy of the array; the gradient passes.", samples=_SAMPLES),
+    OpDef(
+        "BlockGrad", _copy, grad=zero_gradient, aliases=("_sparse_stop_gradient", "stop_gradient"),
+        doc="A copy of the array through which no gradient flows back.",
+        samples=tuple(Sample(s.shapes, nograd=(0,), low=s.low, high=s.high, dtypes=s.dtypes) for s in _SAMPLES),
+    ),
+    OpDef(
+        "make_loss", _copy, grad=_ones_gradient, aliases=("_sparse_make_loss",),
+        doc="A copy of the array, as the end of a network: its gradient is 1, whatever head gradient arrives.",
+        samples=tuple(Sample(s.shapes, nograd=(0,), low=s.low, high=s.high, dtypes=s.dtypes) for s in _SAMPLES),
+    ),
+    OpDef(
+        "_identity_with_attr_like_rhs", _copy_first, inputs=("lhs", "rhs"), grad=_pass_to_first,
+        doc="A copy of lhs; rhs, of the same shape and dtype, only tells the shape and the storage type.",
+        samples=(Sample(((2, 3), (2, 3)), nograd=(1,)), Sample(((1,), (1,)), nograd=(1,)), Sample(((0, 2), (0, 2)), nograd=(1,))),
+    ),
+    OpDef("zeros_like", _zeros, grad=zero_gradient, aliases=("_sparse_zeros_like",), methods=("zeros_like",),
+          doc="Zeros of the shape and dtype of the array.", samples=_SAMPLES),
+    OpDef("ones_like", _ones, grad=zero_gradient, methods=("ones_like",),
+          doc="Ones of the shape and dtype of the array.", samples=_SAMPLES),
+    OpDef(
+        "Cast", _cast, attrs=(Attr("dtype", "dtype", choices=_CAST_DTYPES),), infer_dtype=attr_dtype(), grad=_cast_back,
+        aliases=("_npi_cast", "_npx_cast", "cast"),
+        doc="The values in another dtype; fractions are cut off when they become integers.",
+        samples=(
+            Sample(((1,),), {"dtype": "float64"}), Sample(((2, 3),), {"dtype": "float32"}),
+            Sample(((0, 3),), {"dtype": "int32"}, nograd=(0,)), Sample(((4,),), {"dtype": "float32"}, low=0, high=9, dtypes=("int32",)),
+            Sample(((3,),), {"dtype": "complex64"}, error="MXNetError"), Sample(((3,),), error="MXNetError"),
+        ),
+    ),
+    OpDef(
+        "amp_cast", _cast, attrs=(Attr("dtype", "dtype", choices=tuple(d for d in _CAST_DTYPES if d != "bool")),),
+        infer_dtype=attr_dtype(), grad=_cast_back,
+        doc="The values in the dtype that mixed-precision training wants here.",
+        samples=(
+            Sample(((2, 3),), {"dtype": "float64"}), Sample(((1,),), {"dtype": "float32"}),
+            Sample(((0, 2),), {"dtype": "float32"}), Sample(((3,),), {"dtype": "complex64"}, error="MXNetError"),
+        ),
+    ),
+)  # fmt: skip
