@@ -1,0 +1,227 @@
+"""Convolution over one, two or three spatial axes, with groups and dilation, and its derivatives of every order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.convolution import convolve, to_data, to_weight
+from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.shapes import unify
+from autohybrid.tensor.windows import Window, make_window
+
+GEOMETRY = (
+    Attr("kernel", "shape"),
+    Attr("stride", "shape", ()),
+    Attr("dilate", "shape", ()),
+    Attr("pad", "shape", ()),
+)
+_TAIL = (
+    Attr("num_filter", "int"),
+    Attr("num_group", "int", 1),
+    Attr("workspace", "int", 1024),
+    Attr("no_bias", "bool", False),
+    Attr("cudnn_tune", "enum?", None, ("fastest", "limited_workspace", "off")),
+    Attr("cudnn_off", "bool", False),
+)
+_LAYOUTS = ("NCW", "NCHW", "NCDHW", "NHWC", "NDHWC")
+_ATTRS = (*GEOMETRY, *_TAIL, Attr("layout", "enum?", None, _LAYOUTS))
+PRIVATE_ATTRS = (*GEOMETRY, Attr("num_group", "int", 1))
+
+
+def window_of(attrs: Attrs) -> Window:
+    """The window these attributes describe. Raises MXNetError for inconsistent ones."""
+    rank = len(attrs.kernel)
+    if rank not in (1, 2, 3):
+        raise MXNetError(f"`kernel` must have 1, 2 or 3 entries, got {attrs.kernel}")
+    return make_window(rank, attrs.kernel, attrs.stride, attrs.dilate, attrs.pad)
+
+
+def geometry(attrs: Attrs) -> dict[str, Any]:
+    """The attributes that the private operators need."""
+    return {name: getattr(attrs, name) for name in ("kernel", "stride", "dilate", "pad", "num_group")}
+
+
+def check_layout(attrs: Attrs, rank: int) -> bool:
+    """Whether the channels are the last axis. Raises MXNetError for a layout of another rank."""
+    if attrs.layout is None:
+        return False
+    if len(attrs.layout) != rank + 2:
+        raise MXNetError(f"layout {attrs.layout} does not fit a `kernel` of {rank} entries")
+    return bool(attrs.layout.endswith("C"))
+
+
+def channels_first(shape: Shape, last: bool) -> Shape:
+    """A shape (n, ..., c) as (n, c, ...) where `last`."""
+    return shape if shape is None or not last else (shape[0], shape[-1], *shape[1:-1])
+
+
+def channels_last(shape: Shape, last: bool) -> Shape:
+    """The inverse of `channels_first`."""
+    return shape if shape is None or not last else (shape[0], *shape[2:], shape[1])
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "weight") if attrs.no_bias else ("data", "weight", "bias")
+
+
+def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    window, filters, groups = window_of(attrs), attrs.num_filter, attrs.num_group
+    rank = len(window.kernel)
+    last = check_layout(attrs, rank)
+    if filters < 1 or groups < 1 or filters % groups:
+        raise MXNetError(f"`num_filter` {filters} must be a positive multiple of `num_group` {groups}")
+    data, output = channels_first(ins[0], last), channels_first(outs[0], last)
+    if data is not None and len(data) != rank + 2:
+        raise MXNetError(f"data must have {rank + 2} dimensions for a `kernel` of {rank} entries, got shape {ins[0]}")
+    channels = data[1] if data is not None else -1
+    if channels != -1 and channels % groups:
+        raise MXNetError(f"the {channels} channels of data are not a multiple of `num_group` {groups}")
+    weight = unify(
+        channels_first(ins[1], last), (filters, -1 if channels == -1 else channels // groups, *window.kernel)
+    )
+    assert weight is not None
+    if data is None and output is not None:
+        data = (-1,) * (rank + 2)
+    if data is not None:
+        if channels == -1 and weight[1] != -1:
+            data = (data[0], weight[1] * groups, *data[2:])
+        output = unify(output, (data[0], filters, *window.output_extents(data[2:])))
+        assert output is not None
+        data = (output[0], data[1], *_spatial_from_output(window, data[2:], output[2:]))
+    known = [channels_last(data, last), channels_last(weight, last)]
+    return known if attrs.no_bias else [*known, unify(ins[2], (filters,))], [channels_last(output, last)]
+
+
+def _spatial_from_output(window: Window, spatial: tuple[int, ...], positions: tuple[int, ...]) -> tuple[int, ...]:
+    """Unknown extents of the data that a stride of 1 lets one compute from the output."""
+    found = window.input_extents(positions)
+    return tuple(f if n == -1 and s == 1 else n for n, f, s in zip(spatial, found, window.stride))
+
+
+def refuse_channels_last(attrs: Attrs) -> None:
+    """Raise MXNetError for data whose channels are the last axis."""
+    if attrs.layout is not None and attrs.layout.endswith("C"):
+        channels = f"NC{attrs.layout[1:-1]}"
+        raise MXNetError(
+            f"layout {attrs.layout} is not computed; use {channels}: transpose data and weight so that the channels are axis 1"
+        )
+
+
+def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> Any:
+    refuse_channels_last(attrs)
+    result = convolve(xp, data, weight, window_of(attrs), attrs.num_group)
+    if bias is not None:
+        result += bias.reshape(-1, *[1] * len(attrs.kernel))
+    return result
+
+
+def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    (data, weight), head, shared = node.inputs[:2], heads[0], geometry(node.attrs)
+    gradients = [
+        F._backward_conv_data(head, weight, data, **shared),
+        F._backward_conv_weight(head, data, weight, **shared),
+    ]
+    return gradients if node.attrs.no_bias else [*gradients, F.sum(head, axis=1, exclude=True)]
+
+
+def _plain_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data, weight = ins
+    if data is None or weight is None:
+        return ins, outs
+    return ins, [unify((data[0], weight[0], *window_of(attrs).output_extents(data[2:])), outs[0])]
+
+
+def _third_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    like = unify(ins[2], outs[0])
+    return [ins[0], ins[1], like], [like]
+
+
+def _plain_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    (data, weight), head, shared = node.inputs, heads[0], geometry(node.attrs)
+    return [F._backward_conv_data(head, weight, data, **shared), F._backward_conv_weight(head, data, weight, **shared)]
+
+
+def _data_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    (head, weight, _), g, shared = node.inputs, heads[0], geometry(node.attrs)
+    return [F._conv(g, weight, **shared), F._backward_conv_weight(head, g, weight, **shared), None]
+
+
+def _weight_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    (head, data, _), g, shared = node.inputs, heads[0], geometry(node.attrs)
+    return [F._conv(data, g, **shared), F._backward_conv_data(head, g, data, **shared), None]
+
+
+_SAMPLES = (
+    Sample(((2, 4, 5, 6), (6, 4, 3, 3), (6,)), {"kernel": (3, 3), "num_filter": 6}),
+    Sample(((1, 1, 1), (1, 1, 1), (1,)), {"kernel": 1, "num_filter": 1}),
+    Sample(((2, 4, 5, 7), (6, 2, 3, 2)), {"kernel": (3, 2), "num_filter": 6, "num_group": 2, "stride": (2, 1), "pad": (1, 2),
+                                         "dilate": (2, 1), "no_bias": True}),
+    Sample(((2, 4, 6, 5), (4, 1, 3, 3), (4,)), {"kernel": (3, 3), "num_filter": 4, "num_group": 4, "pad": (1, 1),
+                                               "stride": (2, 2)}),
+    Sample(((1, 2, 3, 4, 3), (3, 2, 2, 3, 2), (3,)), {"kernel": (2, 3, 2), "num_filter": 3}),
+    Sample(((0, 2, 4), (3, 2, 3), (3,)), {"kernel": 3, "num_filter": 3}),
+    Sample(((2, 4, 5, 6), (6, 4, 9, 9), (6,)), {"kernel": (9, 9), "num_filter": 6}, error="MXNetError"),
+)  # fmt: skip
+_PRIVATE_CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
+    ((2, 4, 5), (6, 2, 3), (2, 6, 3), {"kernel": 3, "stride": 2, "pad": 1, "num_group": 2}),
+    ((2, 3, 4, 5), (3, 1, 2, 2), (2, 3, 3, 4), {"kernel": (2, 2), "num_group": 3}),
+)
+
+
+def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> OpDef:
+    return OpDef(
+        name,
+        _kernel,
+        inputs=("data", "weight", "bias"),
+        attrs=(*_ATTRS[:-1], Attr("layout", "enum?", None, layouts)),
+        active_inputs=_inputs,
+        infer_shape=_infer_shape,
+        grad=_grad,
+        aliases=aliases,
+        doc="""Convolution of data (n, channels, *spatial) with weight (num_filter, channels / num_group, *kernel).
+
+        Over one, two or three spatial axes; each output extent is floor((extent + 2 pad - dilate (kernel - 1) - 1) /
+        stride) + 1.""",
+        samples=_SAMPLES,
+    )
+
+
+OPERATORS = (
+    _record("Convolution", _LAYOUTS, ("_npx_convolution",)),
+    _record("Convolution_v1", tuple(layout for layout in _LAYOUTS if layout != "NCW"), ()),
+    OpDef(
+        "_conv",
+        lambda xp, attrs, data, weight: convolve(xp, data, weight, window_of(attrs), attrs.num_group),
+        inputs=("data", "weight"),
+        attrs=PRIVATE_ATTRS,
+        infer_shape=_plain_shape,
+        grad=_plain_grad,
+        doc="Convolution without bias whose number of filters is that of `weight`.",
+        samples=tuple(Sample((x, w), a) for x, w, _, a in _PRIVATE_CASES),
+    ),
+    OpDef(
+        "_backward_conv_data",
+        lambda xp, attrs, head, weight, like: to_data(
+            xp, head, weight, window_of(attrs), attrs.num_group, like.shape[2:]
+        ),
+        inputs=("head", "weight", "data"),
+        attrs=PRIVATE_ATTRS,
+        infer_shape=_third_shape,
+        grad=_data_grad,
+        doc="The gradient of a convolution with respect to its data (of which only the shape matters).",
+        samples=tuple(Sample((h, w, x), a) for x, w, h, a in _PRIVATE_CASES),
+    ),
+    OpDef(
+        "_backward_conv_weight",
+        lambda xp, attrs, head, data, like: to_weight(xp, head, data, window_of(attrs), attrs.num_group, like.shape),
+        inputs=("head", "data", "weight"),
+        attrs=PRIVATE_ATTRS,
+        infer_shape=_third_shape,
+        grad=_weight_grad,
+        doc="The gradient of a convolution with respect to its weight (of which only the shape matters).",
+        samples=tuple(Sample((h, x, w), a) for x, w, h, a in _PRIVATE_CASES),
+    ),
+)
