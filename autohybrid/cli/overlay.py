@@ -10,7 +10,7 @@ from typing import Any
 
 from autohybrid.cli.parser import Parser, one_of, word_list
 from autohybrid.config import FORMATS, Settings, SettingsError, closest, read_settings
-from autohybrid.diagnostics.files import SettingsTree
+from autohybrid.diagnostics.files import SettingsTree, unchanged
 
 FORMAT_VARIABLE = "AUTOHYBRID_OUTPUT_FORMAT"
 
@@ -64,7 +64,11 @@ def add_file_arguments(parser: Parser) -> None:
 
 def make_tree(arguments: Any) -> SettingsTree:
     """The settings of folders, under `--config` or `--isolated`, with the other flags laid over them."""
-    overlay = _make_overlay(arguments)
+    return read_tree(arguments, _make_overlay(arguments))
+
+
+def read_tree(arguments: Any, overlay: Callable[[Settings], Settings] = unchanged) -> SettingsTree:
+    """The settings of folders under `--config` and `--isolated` alone, then `overlay`."""
     if arguments.isolated:
         return SettingsTree(Settings(root=os.getcwd()), overlay)
     if arguments.config:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
+from autohybrid.cli.terminal import get_width
 from autohybrid.config import SettingsError, closest
 
 
@@ -13,15 +15,21 @@ class Parser(argparse.ArgumentParser):
     """Raises SettingsError instead of leaving the process; the guard makes that exit code 2."""
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(allow_abbrev=False, **options)
+        # argparse makes a formatter for every flag; with a width given it need not import shutil for it.
+        formatter = partial(argparse.RawDescriptionHelpFormatter, width=get_width() - 2)
+        super().__init__(allow_abbrev=False, formatter_class=formatter, **options)
+
+    @property
+    def options(self) -> dict[str, argparse.Action]:
+        """Every flag with what it does."""
+        return self._option_string_actions
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The parsed arguments; flags and paths may be mixed. Raises SettingsError for an unknown option."""
         parsed, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
             flag = unknown[0].split("=", 1)[0]
-            hint = closest(flag, list(self._option_string_actions)) if flag.startswith("-") else ""
+            hint = closest(flag, list(self.options)) if flag.startswith("-") else ""
             self.error(f"unknown option `{flag}`{hint}" if flag.startswith("-") else f"unexpected argument `{flag}`")
         return parsed
 

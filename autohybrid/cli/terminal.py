@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from types import TracebackType
 
 from autohybrid.diagnostics.render.style import Style
+
+_NARROWEST = 30
 
 
 def has_colour(choice: str) -> bool:
@@ -27,12 +28,23 @@ def has_colour(choice: str) -> bool:
 def make_style(colour: str, *, summary: bool = True, show_suppressed: bool = False) -> Style:
     """What stdout can show: width from COLUMNS, else from the terminal, else 80; ASCII where the encoding needs it."""
     return Style(
-        width=max(30, shutil.get_terminal_size((80, 24)).columns),
+        width=get_width(),
         colour=has_colour(colour),
         unicode=_can_show("╭─│┆├╰━…"),
         summary=summary,
         show_suppressed=show_suppressed,
     )
+
+
+def get_width() -> int:
+    """Columns of stdout: COLUMNS, else what the terminal says, else 80."""
+    text = os.environ.get("COLUMNS", "")
+    if text.isdigit() and int(text) > 0:
+        return max(_NARROWEST, int(text))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError):
+        return 80
 
 
 def _can_show(text: str) -> bool:

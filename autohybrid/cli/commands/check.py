@@ -19,8 +19,7 @@ from autohybrid.cli.overlay import (
 )
 from autohybrid.cli.parser import Parser
 from autohybrid.cli.terminal import Progress, say
-from autohybrid.config import Settings, SettingsError
-from autohybrid.diagnostics.baseline import DEFAULT_NAME, write_baseline
+from autohybrid.config import BASELINE_NAME, Settings, SettingsError
 from autohybrid.diagnostics.cache import FOLDER
 from autohybrid.diagnostics.engine import Request
 from autohybrid.diagnostics.engine import run as run_engine
@@ -40,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
     group.add_argument("--cache-dir", metavar="DIR", help=f"the folder of the cache (default {FOLDER})")
     group.add_argument("--baseline", metavar="FILE", help="leave out the findings in this file")
     group.add_argument(
-        "--write-baseline", action="store_true", help=f"write the findings to the baseline file ({DEFAULT_NAME})"
+        "--write-baseline", action="store_true", help=f"write the findings to the baseline file ({BASELINE_NAME})"
     )
     group.add_argument("--watch", action="store_true", help="check again whenever a file changes")
     add_settings_arguments(parser)
@@ -79,8 +78,10 @@ def run_once(arguments: Any) -> int:
     if not report.files:
         say(f"warning: no Python files in {', '.join(f'`{path}`' for path in paths)}")
     if arguments.write_baseline:
-        write_baseline(baseline or DEFAULT_NAME, report.findings, report.sources)
-        say(f"wrote {len(report)} findings to {baseline or DEFAULT_NAME}")
+        from autohybrid.diagnostics.baseline import write_baseline
+
+        write_baseline(baseline or BASELINE_NAME, report.findings, report.sources)
+        say(f"wrote {len(report)} findings to {baseline or BASELINE_NAME}")
         return 0
     emit(report, arguments, settings)
     return int(report.has_failures and not arguments.exit_zero)
