@@ -7,6 +7,7 @@ flags are laid over the result by the caller; this module knows nothing of them.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -15,6 +16,7 @@ FORMATS = (
     "full", "concise", "grouped", "json", "json-lines", "github", "gitlab", "junit", "sarif", "html",
 )  # fmt: skip
 SEVERITIES = ("error", "warning", "info")
+BASELINE_NAME = ".autohybrid-baseline.json"
 FILE_NAMES = ("autohybrid.toml", ".autohybrid.toml", "pyproject.toml")
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pyenv", ".pytest_cache",
@@ -176,6 +178,10 @@ KEYS: tuple[Key, ...] = (
     Key("preview", _flag, _BOOLEAN, "Run rules that are still in preview."),
 )
 EXTEND = "extend"
+# A pyproject.toml without either of these has no table of ours and need not be parsed.
+_MAY_CONFIGURE = re.compile(
+    rb"tool[\"'\s]*\.[\"'\s]*autohybrid|\[\s*[\"']?tool[\"']?\s*\]|^\s*[\"']?tool[\"']?\s*[.=]", re.M
+)
 
 
 def closest(word: str, choices: Sequence[str]) -> str:
@@ -229,19 +235,21 @@ def read_settings(path: str, chain: tuple[str, ...] = ()) -> Settings | None:
 
 
 def _read_table(path: str) -> Mapping[str, Any] | None:
-    import tomllib
-
+    is_shared = os.path.basename(path) == "pyproject.toml"
     try:
         with open(path, "rb") as stream:
             data = stream.read()
-        if os.path.basename(path) == "pyproject.toml" and b"autohybrid" not in data:
-            return None
-        document = tomllib.loads(data.decode("utf-8"))
     except OSError as error:
         raise SettingsError(f"cannot read {path}: {error.strerror}") from None
+    if is_shared and not _MAY_CONFIGURE.search(data):
+        return None
+    import tomllib
+
+    try:
+        document = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is not valid TOML: {error}") from None
-    if os.path.basename(path) != "pyproject.toml":
+    if not is_shared:
         return document
     tool = document.get("tool", {})
     table = tool.get("autohybrid") if isinstance(tool, dict) else None

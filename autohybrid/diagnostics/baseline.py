@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.sources import Sources
 from autohybrid.diagnostics.write import write_text
 
-DEFAULT_NAME = ".autohybrid-baseline.json"
 _SCHEMA = 1
 
 
@@ -26,11 +24,15 @@ def write_baseline(path: str, findings: Sequence[Diagnostic], sources: Sources) 
         {"path": file, "code": code, "fingerprint": stem, "count": count}
         for (file, code, stem), count in sorted(counted.items())
     ]
+    import json
+
     write_text(path, json.dumps({"schema": _SCHEMA, "findings": rows}, indent=1) + "\n")
 
 
 def read_baseline(path: str) -> Counter[str]:
     """How often each fingerprint is known. Raises SettingsError when the file is missing or is no baseline."""
+    import json
+
     try:
         with open(path, encoding="utf-8") as stream:
             document = json.load(stream)

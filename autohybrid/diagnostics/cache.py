@@ -7,10 +7,7 @@ same contents. A cache that cannot be read, is corrupt or cannot be written is a
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +32,8 @@ class Raw:
 
 def digest(data: bytes) -> str:
     """The digest by which contents are compared."""
+    import hashlib
+
     return hashlib.blake2b(data, digest_size=12).hexdigest()
 
 
@@ -62,6 +61,8 @@ def _tool_state() -> str:
 
 def load(folder: str, key: str, files: Sequence[InputFile], read_digest: Callable[[InputFile], str]) -> Raw | None:
     """The entry `key` if it is whole and every file is unchanged; `read_digest` is asked only where `stat` differs."""
+    import json
+
     try:
         with open(os.path.join(folder, key + ".json"), "rb") as stream:
             entry = json.loads(stream.read())
@@ -88,6 +89,9 @@ def store(folder: str, key: str, files: Sequence[InputFile], digests: Mapping[st
         "findings": [_to_plain(finding) for finding in raw.findings],
         "commented": sorted(raw.commented),
     }
+    import json
+    import tempfile
+
     try:
         _prepare(folder)
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".tmp")

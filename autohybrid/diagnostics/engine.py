@@ -13,7 +13,6 @@ from autohybrid.analysis.settings import AnalysisSettings
 from autohybrid.analysis.source import SourceFile
 from autohybrid.config import Settings, digest_text
 from autohybrid.diagnostics import cache
-from autohybrid.diagnostics.baseline import leave_out_known, read_baseline
 from autohybrid.diagnostics.files import InputFile, SettingsTree, Unreadable, decode, discover, read_bytes
 from autohybrid.diagnostics.judge import judge
 from autohybrid.diagnostics.model import Diagnostic
@@ -22,7 +21,6 @@ from autohybrid.diagnostics.report import Report
 from autohybrid.diagnostics.rules import load_rules
 from autohybrid.diagnostics.selection import Selection
 from autohybrid.diagnostics.sources import Sources
-from autohybrid.diagnostics.suppression_audit import audit
 from autohybrid.diagnostics.suppressions import apply_directives, has_directives, read_directives, resolve
 from autohybrid.spans import Span
 
@@ -69,6 +67,8 @@ def run(request: Request) -> Report:
     raw = _get_raw(files, groups, sources, request)
     report = _Assembly(files, groups, selections, sources).assemble(raw)
     if request.baseline:
+        from autohybrid.diagnostics.baseline import leave_out_known, read_baseline
+
         kept, known = leave_out_known(report.findings, read_baseline(request.baseline), sources)
         report = replace(report, findings=tuple(kept), known=known)
     return report
@@ -211,6 +211,8 @@ class _Assembly:
         findings = [finding for finding in findings if self._is_active(finding.code, path)]
         silenced: list[Diagnostic] = []
         if has_comments:
+            from autohybrid.diagnostics.suppression_audit import audit
+
             text = self._sources.get_text(path)
             directives = tuple(resolve(directive, self._codes) for directive in read_directives(path, text))
             applied = apply_directives(findings, directives)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
@@ -15,6 +14,8 @@ def make_stem(finding: Diagnostic, sources: Sources) -> str:
 
     Equal findings on equal lines share it.
     """
+    import hashlib
+
     text = "".join(sources.get_line(finding.span.path, finding.span.line, finding.cell).split())
     parts = (finding.code, finding.span.path, finding.block, finding.method, text)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()

@@ -6,7 +6,6 @@ IPython understands (`%magic`, `!shell`, `?help`) become comments of the same nu
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 
@@ -62,6 +61,8 @@ class Notebook:
 
 def read_notebook(text: str) -> Notebook | Unreadable:
     """The code cells of a notebook (nbformat 3 and 4) in Python, or why it is not one."""
+    import json
+
     try:
         document = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 
 from autohybrid.config import SettingsError
 
@@ -13,6 +12,8 @@ def write_text(path: str, text: str) -> None:
 
     Raises SettingsError, naming the path, when that cannot be done; the old file is then as it was.
     """
+    import tempfile
+
     folder = os.path.dirname(os.path.abspath(path))
     temporary = ""
     try:
