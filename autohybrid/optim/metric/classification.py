@@ -183,6 +183,9 @@ def _pearson_of_confusion(matrix: Host) -> float:
 class PCC(EvalMetric):
     """Pearson's correlation of a confusion matrix of any number of classes (MCC for two)."""
 
+    _local: Host
+    _global: Host
+
     def __init__(
         self,
         name: str = "pcc",
@@ -212,9 +215,9 @@ class PCC(EvalMetric):
             self._classes = classes
 
     def reset(self) -> None:
-        self._global: Host = numpy.zeros((self._classes, self._classes))
+        self._global = numpy.zeros((self._classes, self._classes))
         super().reset()
 
     def reset_local(self) -> None:
-        self._local: Host = numpy.zeros((self._classes, self._classes))
+        self._local = numpy.zeros((self._classes, self._classes))
         super().reset_local()
