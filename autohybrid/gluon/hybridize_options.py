@@ -1,0 +1,39 @@
+"""The options of `hybridize()`: names, defaults, and the refusal of unknown ones."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class HybridizeOptions:
+    """How a hybridized block is compiled.
+
+    static_alloc        reuse the buffers of intermediate results from call to call
+    static_shape        expect the shapes of the first call again (others still work)
+    strict              turn every finding of the analysis into an error
+    verify              compare the first compiled call with the imperative one
+    inline_limit, forward_bulk_size, backward_bulk_size, backend    MXNet's; accepted, without effect on results
+    """
+
+    static_alloc: bool = False
+    static_shape: bool = False
+    inline_limit: int = 2
+    forward_bulk_size: int | None = None
+    backward_bulk_size: int | None = None
+    backend: str | None = None
+    strict: bool = False
+    verify: bool = False
+
+    def updated(self, given: Mapping[str, Any]) -> HybridizeOptions:
+        """These options with `given` on top. Raises TypeError for an unknown name, with the nearest known one."""
+        known = [field.name for field in fields(self)]
+        for name in given:
+            if name not in known:
+                close = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean `{close[0]}`?" if close else f"; known are {', '.join(known)}"
+                raise TypeError(f"hybridize() has no option `{name}`{hint}")
+        return replace(self, **given)
