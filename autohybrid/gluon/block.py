@@ -13,6 +13,7 @@ from autohybrid.gluon.parameter_dict import ParameterDict
 from autohybrid.gluon.parameter_errors import UninitializedParameterError
 from autohybrid.gluon.parameter_files import load_into_block
 from autohybrid.gluon.scope import NameScope, name_block
+from autohybrid.tensor.tape import state
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]
 
@@ -261,7 +262,8 @@ class Block:
             for hook in tuple(self._forward_pre_hooks.values()):
                 hook(self, args)
         try:
-            out = self.forward(*args)
+            builder = state.builder
+            out = self.forward(*args) if builder is None else builder.call_block(self, args)
         except UninitializedParameterError as error:
             error.extend(self.collect_params().values())
             raise

@@ -61,7 +61,7 @@ class DeferredTensor:
     def __tensor_binary__(self, row: Binary, lhs: Any, rhs: Any) -> Any:
         other = rhs if lhs is self else lhs
         if self._parameter._data is None and isinstance(other, NDArray):
-            self.fill(unify(self.known_shape(), other.shape), row.elementwise)
+            self.fill(unify(self.known_shape(), other.known_shape()), row.elementwise)
         return apply_binary(row, _array_of(lhs), _array_of(rhs))
 
     def __getattr__(self, name: str) -> Any:

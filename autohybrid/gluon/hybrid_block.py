@@ -177,17 +177,20 @@ class HybridBlock(Block):
         for parameter in self._reg_params.values():
             if parameter._deferred_init and parameter.shape is not None and 0 not in parameter.shape:
                 parameter._finish_deferred_init()
-        params = {
-            name: DeferredTensor(p, ctx) if p._deferred_init else p.data(ctx) for name, p in self._reg_params.items()
-        }
         try:
-            return settle(self._run_on(ctx, params, x, args))
+            return settle(self._run_on(ctx, self._stand_ins(ctx), x, args))
         except DeferredInitializationError:
             # The code asked for something only an array has; the graph may tell the shape.
             self._deferred_infer_shape(x, *args)
             for parameter in self.params.values():
                 parameter._finish_deferred_init()
         return self._run_on(ctx, {n: p.data(ctx) for n, p in self._reg_params.items()}, x, args)
+
+    def _stand_ins(self, ctx: Context) -> dict[str, Any]:
+        """Its own parameters for a call: arrays on `ctx`, or what waits for the shape."""
+        return {
+            name: DeferredTensor(p, ctx) if p._deferred_init else p.data(ctx) for name, p in self._reg_params.items()
+        }
 
     def _call_hybrid_forward(self, F: Any, x: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         try:

@@ -17,6 +17,7 @@ from autohybrid.gluon.parameter_errors import UninitializedParameterError, defer
 from autohybrid.tensor import autograd
 from autohybrid.tensor.array import NDArray, mark_variable, wrap
 from autohybrid.tensor.backend import namespace_of, to_device
+from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
     from autohybrid.gluon.constant import Constant
@@ -165,7 +166,10 @@ class Parameter:
         device, and for sparse storage.
         """
         self._refuse_sparse("data", "row_sparse_data")
-        return self._check_and_get(self._data, ctx)  # type: ignore[no-any-return]
+        array = self._check_and_get(self._data, ctx)
+        if state.builder is not None:
+            return state.builder.lift(array, self.name, lambda: self._check_and_get(self._data, ctx))  # type: ignore[no-any-return]
+        return array  # type: ignore[no-any-return]
 
     def list_data(self) -> list[NDArray]:
         """The arrays on all devices. Raises as `data` does."""

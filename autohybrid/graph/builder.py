@@ -39,17 +39,24 @@ class Fact:
 
 
 class Builder:
-    """Builds one graph. `reads` collects which facts of the inputs the code depended on: 'shape', 'ndim', 'dtype',
-    'context', 'recording', 'training'; a graph that read nothing serves every signature."""
+    """Builds one graph. `reads` collects which facts of the inputs the code depended on: 'shape', 'dtype',
+    'context'; a graph that read nothing serves every signature."""
 
-    def __init__(self, recording: bool, training: bool) -> None:
+    def __init__(self, recording: bool, training: bool, call_block: Callable[[Any, Sequence[Any]], Any] | None = None) -> None:
+        #: How a block that the code calls is put into the graph; blocks are of a higher layer, so it is passed in.
+        self.call_block = call_block
         self.recording = recording
         self.training = training
         self.facts: dict[Head, Fact] = {}
         self.reads: set[str] = set()
-        self.captured: dict[str, NDArray] = {}
+        self.captured: dict[str, Callable[[], NDArray]] = {}
         self.written: dict[int, Storage] = {}
+        #: Outputs of nodes that exist for what they raise (`assert`).
+        self.effects: list[Head] = []
+        #: Outputs that stand for Python numbers which a loop on tensors changes.
+        self.numbers: set[Head] = set()
         self._lifted: dict[int, tuple[NDArray, GraphTensor]] = {}
+        self._variables: dict[str, GraphTensor] = {}
         self._names: dict[str, int] = {}
         self._previous: list[tuple[Any, bool, bool]] = []
 
@@ -69,8 +76,11 @@ class Builder:
         self._lifted[id(array)] = (array, tensor)
         return tensor
 
-    def lift(self, array: NDArray, name: str | None = None) -> GraphTensor:
-        """The tensor for an NDArray that the code captured (a parameter's data, an attribute): fed at every call."""
+    def lift(self, array: NDArray, name: str | None = None, provider: Callable[[], NDArray] | None = None) -> GraphTensor:
+        """The tensor for an NDArray that the code captured (a parameter's data, an attribute): fed at every call.
+
+        `provider` gives the array anew at each call, where the array itself may be replaced (a parameter that is cast).
+        """
         if isinstance(array, GraphTensor):
             return array
         known = self._lifted.get(id(array))
@@ -78,7 +88,7 @@ class Builder:
             return known[1]
         label = self.fresh_name(name or "captured", name is not None)
         tensor = self._variable(label, array)
-        self.captured[label] = array
+        self.captured[label] = provider or (lambda: array)
         self._lifted[id(array)] = (array, tensor)
         return tensor
 
@@ -89,7 +99,8 @@ class Builder:
     def _variable(self, name: str, array: NDArray) -> GraphTensor:
         node = Node(None, None, (), name)
         self.facts[node, 0] = Fact(tuple(array._data.shape), array._data.dtype.name, array._entry is not None)
-        return self.tensor((node, 0), array._ctx)
+        tensor = self._variables[name] = self.tensor((node, 0), array._ctx)
+        return tensor
 
     def fresh_name(self, hint: str, exact: bool = False) -> str:
         """A name no other node of this graph has: `hint` + counter, or `hint` itself the first time if `exact`."""
@@ -189,7 +200,6 @@ class Builder:
 
     def note_write(self, storage: Storage) -> None:
         """Called before memory is written. Raises MXNetError where the imperative write would, under recording."""
-        self.reads.add("recording")
         if state.recording and self.facts[storage.head].differentiable:
             raise MXNetError(
                 "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded graph; "
@@ -197,11 +207,11 @@ class Builder:
             )
         self.written[id(storage)] = storage
 
-    def written_arrays(self) -> list[tuple[NDArray, Head]]:
-        """The arguments and captured arrays that the code wrote into, with what they must hold after the call."""
+    def written_inputs(self) -> list[tuple[str, Head]]:
+        """The arguments and captured arrays (by variable name) that the code wrote into, and what they must hold then."""
         return [
-            (array, tensor.head)
-            for array, tensor in self._lifted.values()
+            (name, tensor.head)
+            for name, tensor in self._variables.items()
             if isinstance(tensor._place, Storage) and id(tensor._place) in self.written
         ]
 

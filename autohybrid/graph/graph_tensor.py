@@ -19,6 +19,7 @@ from autohybrid.errors import HybridizeError
 from autohybrid.graph.node import Head
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.frontend import BoundCall
+from autohybrid.tensor.opdef import Shape
 
 if TYPE_CHECKING:
     from autohybrid.graph.builder import Builder
@@ -99,6 +100,9 @@ class GraphTensor(NDArray):
     @property
     def shape(self) -> tuple[int, ...]:
         return self._builder.read_shape(self)
+
+    def known_shape(self) -> Shape:
+        return self._builder.facts[self.head].shape
 
     @property
     def ndim(self) -> int:

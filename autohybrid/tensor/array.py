@@ -14,6 +14,7 @@ import numpy as np
 from autohybrid.context import Context, cpu, current_context
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.backend import Array, namespace_of, to_device, to_host
+from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.tape import Entry, Variable, run_backward, state
 
 _CPU = cpu()
@@ -44,6 +45,10 @@ class NDArray:
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents of the axes."""
+        return self._data.shape  # type: ignore[no-any-return]
+
+    def known_shape(self) -> Shape:
+        """What is known of the shape while a graph is built, without making the graph depend on it (-1: unknown)."""
         return self._data.shape  # type: ignore[no-any-return]
 
     @property

@@ -1,0 +1,70 @@
+"""Nested Python values with arrays in them: taken apart to a flat list and a description, and put together again.
+
+The description is hashable and part of a compiled block's cache key: another structure of arguments is another graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeGuard
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.array import NDArray
+
+#: The description of one value: 'array', ('static', type, value), or (container type, keys or None, parts).
+Structure = Any
+ARRAY = "array"
+
+
+def flatten(value: Any, arrays: list[Any]) -> Structure:
+    """Append the arrays in `value` to `arrays`, left to right, and describe the rest.
+
+    Raises MXNetError for a value that is no array, number, text, None, or list, tuple or dict of them.
+    """
+    if isinstance(value, NDArray):
+        arrays.append(value)
+        return ARRAY
+    if isinstance(value, dict):
+        return (type(value), tuple(value), tuple([flatten(v, arrays) for v in value.values()]))
+    if isinstance(value, (list, tuple)):
+        return (type(value), None, tuple([flatten(v, arrays) for v in value]))
+    try:
+        hash(value)
+    except TypeError:
+        raise MXNetError(
+            f"a value of type {type(value).__name__} cannot be part of a hybridized block's arguments or results; use "
+            "NDArrays, numbers, text, None, or lists, tuples and dicts of them"
+        ) from None
+    return ("static", type(value), value)
+
+
+def unflatten(structure: Structure, arrays: Iterator[Any]) -> Any:
+    """The value that `structure` describes, with the next of `arrays` in each array's place."""
+    if structure == ARRAY:
+        return next(arrays)
+    kind, keys, parts = structure
+    if kind == "static":
+        return parts
+    values = [unflatten(part, arrays) for part in parts]
+    if keys is not None:
+        return _rebuild_dict(kind, zip(keys, values))
+    if is_namedtuple(kind):
+        return kind(*values)
+    return kind(values)
+
+
+def is_namedtuple(kind: type) -> TypeGuard[type[tuple[Any, ...]]]:
+    """Whether a class is a namedtuple."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _rebuild_dict(kind: type, items: Any) -> Any:
+    return dict(items) if kind is dict else kind(items)
+
+
+def arrays_in(values: Sequence[Any]) -> list[Any]:
+    """Every array in nested values, left to right."""
+    found: list[Any] = []
+    for value in values:
+        flatten(value, found)
+    return found
