@@ -1,4 +1,4 @@
-"""The two switches of MXNet's numpy mode: np-shape (scalars and empty arrays exist), np-array (Gluon gives `mx.np` arrays).
+"""The two switches of MXNet's numpy mode: np-shape (scalars and empty arrays exist) and np-array (`mx.np` arrays).
 
 `set_np()` switches for the whole process, the scopes only inside their `with` and thread. Everything here is what
 `mx.util` and `mx.npx` offer under the same names.
