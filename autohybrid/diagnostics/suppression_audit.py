@@ -60,7 +60,7 @@ def _events(
             matches(selector, code) and is_active(code) for code in codes
         ):
             unused.append((selector, span))
-    if len(unused) == len(directive.selectors):
+    if len(unused) == len(directive.selectors) and not directive.is_shared:
         yield _event("unused", directive.span, ", ".join(selector for selector, _ in unused))
     else:
         yield from (_event("unused", span, selector) for selector, span in unused)

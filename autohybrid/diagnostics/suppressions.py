@@ -38,7 +38,8 @@ class Kind(Enum):
 class Directive:
     """One comment. It covers findings that start on lines `first` to `last`; no `selectors` means every rule.
 
-    `span` is the comment itself, from its `#`; `selector_spans` are the ranges of the single codes in it.
+    `span` is the comment itself, from its `#`; `selector_spans` are the ranges of the single codes in it. A shared one
+    also lists codes of other tools, so it can never go as a whole.
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class Directive:
     word: str = ""
     selector_spans: tuple[Span, ...] = ()
     own_line: bool = False
+    is_shared: bool = False
 
     def covers(self, line: int) -> bool:
         """Whether a finding that starts on `line` lies under this comment."""
@@ -136,15 +138,17 @@ def _attach(pending: list[tuple[str, int, int]], first: int, last: int) -> Itera
 def _parse(path: str, comment: _Comment) -> Iterator[Directive]:
     for match in _NOQA.finditer(comment.text):
         selectors, spans = _codes(path, comment, match)
+        is_shared = False
         if match["list"] is not None:
             ours = [at for at, selector in enumerate(selectors) if selector.upper().startswith("AH")]
             if not ours:
                 continue
+            is_shared = len(ours) < len(selectors)
             selectors, spans = tuple(selectors[at] for at in ours), tuple(spans[at] for at in ours)
         if not comment.own_line:
             yield Directive(
                 Kind.NOQA, selectors, _span(path, comment, *match.span()), comment.first, comment.last,
-                selector_spans=spans,
+                selector_spans=spans, is_shared=is_shared,
             )  # fmt: skip
     for match in _OURS.finditer(comment.text):
         yield _parse_own(path, comment, match)

@@ -18,7 +18,7 @@ def write_text(path: str, text: str) -> None:
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(dir=folder, prefix="." + os.path.basename(path), suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             stream.write(text)
         os.chmod(temporary, _mode_of(path))
         os.replace(temporary, path)
