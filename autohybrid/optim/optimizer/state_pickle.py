@@ -57,9 +57,9 @@ def _latin1_bytes(text: str, encoding: str) -> bytes:
 
 
 def _check_sizes(data: bytes) -> None:
-    """Raise ValueError for lengths and memo numbers that the data cannot bear, before anything is allocated for them."""
+    """Raise ValueError for lengths and memo numbers that the data cannot bear, before memory is taken for them."""
     for count, (opcode, argument, _) in enumerate(pickletools.genops(data)):
-        if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and argument > count:
+        if opcode.name in ("PUT", "BINPUT", "LONG_BINPUT") and (argument or 0) > count:
             raise ValueError(f"memo number {argument} after {count} operations")
 
 
