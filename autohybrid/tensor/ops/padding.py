@@ -212,7 +212,7 @@ OPERATORS: tuple[OpDef, ...] = (
         infer_shape=_infer_diag,
         grad=_grad_diag,
         methods=("diag",),
-        doc="Of a vector the matrix with it on diagonal `k`; else diagonal `k` of the matrices over `axis1` and `axis2`.",
+        doc="Of a vector the matrix with it on diagonal `k`; else diagonal `k` of the matrices over `axis1`, `axis2`.",
         samples=(
             Sample(((3,),), {"k": -1}),
             Sample(((3, 4),), {"k": 1}),

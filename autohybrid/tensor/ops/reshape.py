@@ -1,4 +1,4 @@
-"""Operators that keep the elements in order and change the shape: Reshape, reshape_like, Flatten, expand_dims, squeeze."""
+"""Operators that keep the order of elements: Reshape, reshape_like, Flatten, expand_dims, squeeze."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("reshape",),
         methods=("reshape",),
         view=True,
-        doc="The elements of `data` in another shape. Codes in `shape`: 0 keeps an extent, -1 is inferred, -2 keeps the "
-        "rest, -3 merges two, -4 splits one. Unlike NumPy, 0 does not mean an empty axis.",
+        doc="The elements of `data` in another shape. Codes in `shape`: 0 keeps an extent, -1 is inferred, -2 keeps "
+        "the rest, -3 merges two, -4 splits one. Unlike NumPy, 0 does not mean an empty axis.",
         samples=(
             Sample(((2, 3, 4),), {"shape": (-1,)}),
             Sample(((2, 3, 5),), {"shape": (0, -1)}),
@@ -187,7 +187,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("_npx_reshape_like",),
         methods=("reshape_like",),
         view=True,
-        doc="`lhs` in the shape of `rhs`; with begin and end only these axes of `lhs` take the extents of those of `rhs`.",
+        doc="`lhs` in the shape of `rhs`; with begin and end these axes of `lhs` take the extents of those of `rhs`.",
         samples=(
             Sample(((2, 3), (3, 2)), nograd=(1,)),
             Sample(((6, 5), (2, 3, 4)), {"lhs_begin": 0, "lhs_end": 1, "rhs_begin": 0, "rhs_end": 2}, nograd=(1,)),

@@ -1,4 +1,4 @@
-"""Operators whose result depends on the shape of their input alone: shape_array, size_array, arange_like, index_array."""
+"""Operators that read only the shape of their input: shape_array, size_array, arange_like, index_array."""
 
 from __future__ import annotations
 

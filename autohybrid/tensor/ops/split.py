@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from autohybrid.errors import MXNetError
@@ -20,7 +21,7 @@ def _cut(data: Any, axis: int, bounds: Sequence[int], squeeze: bool) -> tuple[An
     front = (slice(None),) * axis
     if squeeze:
         return tuple([data[(*front, start)] for start in bounds[:-1]])
-    return tuple([data[(*front, slice(start, stop))] for start, stop in zip(bounds, bounds[1:])])
+    return tuple([data[(*front, slice(start, stop))] for start, stop in pairwise(bounds)])
 
 
 # -- SliceChannel ----------------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def _bounds(attrs: Attrs, extent: int) -> list[int]:
             raise MXNetError(f"an axis of extent {extent} does not divide into {attrs.sections} sections")
         return [i * (extent // attrs.sections) for i in range(attrs.sections + 1)]
     bounds = [*attrs.indices, extent]
-    for start, stop in zip(bounds, bounds[1:]):
+    for start, stop in pairwise(bounds):
         if not 0 <= start <= stop <= extent:
             raise MXNetError(f"`indices` {attrs.indices} must grow and lie between 0 and the extent {extent}")
     return bounds
@@ -91,7 +92,7 @@ def _infer_split_v2(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Sh
         middle: tuple[int, ...] = () if attrs.squeeze_axis else (-1,)
         return ins, [unify((*front, *middle, *back), out) for out in outs]
     bounds = _bounds(attrs, source[axis])
-    sizes = [stop - start for start, stop in zip(bounds, bounds[1:])]
+    sizes = [stop - start for start, stop in pairwise(bounds)]
     if attrs.squeeze_axis:
         if any(size != 1 for size in sizes):
             raise MXNetError(f"`squeeze_axis` needs parts of extent 1 along axis {axis}, got {tuple(sizes)}")
@@ -115,7 +116,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("split",),
         methods=("split",),
         view=True,
-        doc="`data` cut into `num_outputs` equal parts along `axis`; `squeeze_axis` drops the axis when they have extent 1.",
+        doc="`data` cut into `num_outputs` equal parts along `axis`; `squeeze_axis` drops the axis (of extent 1).",
         samples=(
             Sample(((2, 6, 3),), {"num_outputs": 3}),
             Sample(((2, 3, 4),), {"num_outputs": 2, "axis": -1}),
@@ -140,7 +141,7 @@ OPERATORS: tuple[OpDef, ...] = (
         grad=_grad_split,
         aliases=("_npi_split",),
         view=True,
-        doc="`data` cut along `axis` at `indices` or into `sections` equal parts; see `split_v2` for the public function.",
+        doc="`data` cut along `axis` at `indices` or into `sections` equal parts; `split_v2` is the public function.",
         samples=(
             Sample(((7, 2),), {"indices": (0, 2, 5), "axis": 0}),
             Sample(((2, 6),), {"indices": (), "sections": 3, "axis": -1}),

@@ -169,7 +169,7 @@ OPERATORS: tuple[OpDef, ...] = (
         grad=_grad_transpose,
         methods=("transpose",),
         view=True,
-        doc="`data` with its axes permuted: axis k of the result is axis `axes[k]` of `data`. Negative axes are refused.",
+        doc="`data` with its axes permuted: axis k of the result is axis `axes[k]` of `data`. No negative axes.",
         samples=(
             Sample(((2, 3, 4),)),
             Sample(((2, 3, 4),), {"axes": (1, 2, 0)}),
