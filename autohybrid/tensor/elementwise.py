@@ -58,6 +58,15 @@ def wrapped(value: int, dtype: Any) -> int:
     return value - (1 << bits) if dtype.kind == "i" and value >> (bits - 1) else value
 
 
+def divide(xp: Any, x: Any, y: Any) -> Any:
+    """x / y, where one may be a number; of integers the quotient truncated towards zero."""
+    array = x if hasattr(x, "dtype") else y
+    if array.dtype.kind == "f":
+        return xp.true_divide(x, y)
+    floor = xp.floor_divide(x, y)
+    return floor + ((floor < 0) & (floor * y != x)).astype(floor.dtype)
+
+
 def in_floats(compute: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     """A unary kernel from `compute(xp, x)` on floating point; integers go through float32 and are truncated."""
 

@@ -101,9 +101,11 @@ def explain(op: OpDef, attrs: Attrs, arrays: Sequence[Any], error: Exception) ->
     inputs = ", ".join(f"{n}: {tuple(a.shape)} {a.dtype}" for n, a in zip(names, arrays))
     given = ", ".join(f"{k}={v}" for k, v in attrs.given.items())
     text = str(error) or type(error).__name__
-    return type(error)(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}") if isinstance(
-        error, MXNetError
-    ) else MXNetError(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
+    return (
+        type(error)(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
+        if isinstance(error, MXNetError)
+        else MXNetError(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
+    )
 
 
 def _bad_input(call: BoundCall) -> Exception:
@@ -127,7 +129,7 @@ def _creation_context(attrs: Attrs) -> Context:
 
 def _apply_mutations(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], results: tuple[Any, ...]) -> tuple[Any, ...]:
     names = op.input_names(attrs)
-    changed = [n for n in op.mutates if n in names]
+    changed = op.mutated_names(attrs)
     kept = len(results) - len(changed)
     for name, value in zip(changed, results[kept:]):
         if value is not None:

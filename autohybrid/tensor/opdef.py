@@ -70,7 +70,9 @@ class OpDef:
     """The record of one operator. `name` is MXNet's canonical name (`'Convolution'`, `'_plus_scalar'`).
 
     inputs         declared input names in order; `active_inputs(attrs)` limits them (no_bias, use_sequence_length...)
-    variadic       name of the attribute that counts the inputs (`num_args`); inputs are then `arg0`, `arg1`...
+    variadic       name of the attribute that counts the inputs (`num_args`); inputs are then `arg0`, `arg1`... and the
+                   caller need not give the count. With `active_inputs` too, the attribute counts groups of inputs
+                   (`weight_0`, `grad_0`, `weight_1`...), is given by the caller, and `mutates` lists names of a group
     attrs          schema, in MXNet's positional order
     outputs        names of all outputs, or a function of the attributes (split); `visible(attrs)` counts those that
                    the caller sees (BatchNorm hides mean and var)
@@ -148,9 +150,18 @@ class OpDef:
 
     def input_names(self, attrs: Attrs) -> tuple[str, ...]:
         """The names of the inputs that a call with these attributes has."""
+        if self.active_inputs is not None:
+            return self.active_inputs(attrs)
         if self.variadic is not None:
             return tuple(f"arg{i}" for i in range(getattr(attrs, self.variadic)))
-        return self.active_inputs(attrs) if self.active_inputs is not None else self.inputs
+        return self.inputs
+
+    def mutated_names(self, attrs: Attrs) -> tuple[str, ...]:
+        """The inputs whose buffers the kernel replaces, in the order in which it returns them."""
+        names = self.input_names(attrs)
+        if self.variadic is not None:
+            return tuple(n for n in names if n.rpartition("_")[0] in self.mutates)
+        return tuple(n for n in self.mutates if n in names)
 
     def output_names(self, attrs: Attrs) -> tuple[str, ...]:
         """The names of all outputs, hidden ones included."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.tensor.attrs import Attrs
-from autohybrid.tensor.elementwise import numeric_dtype
+from autohybrid.tensor.elementwise import divide, numeric_dtype
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample, Shapes
 from autohybrid.tensor.shapes import broadcast, same_dtype, unify
 
@@ -44,14 +44,6 @@ def _sub(xp: Any, attrs: Attrs, x: Any, y: Any) -> Any:
 
 def _mul(xp: Any, attrs: Attrs, x: Any, y: Any) -> Any:
     return xp.multiply(x, y)
-
-
-def divide(xp: Any, x: Any, y: Any) -> Any:
-    """True division; of integers the quotient truncated towards zero."""
-    if x.dtype.kind == "f":
-        return xp.true_divide(x, y)
-    quotient = xp.floor_divide(x, y)
-    return quotient + ((quotient < 0) & (quotient * y != x)).astype(quotient.dtype)
 
 
 def _div(xp: Any, attrs: Attrs, x: Any, y: Any) -> Any:

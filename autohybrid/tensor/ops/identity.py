@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from autohybrid.tensor.attrs import Attr, Attrs
-from autohybrid.tensor.opdef import GradNode, OpDef, Sample, zero_gradient
-from autohybrid.tensor.shapes import attr_dtype
+from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shapes, zero_gradient
+from autohybrid.tensor.shapes import attr_dtype, unify
 
 _SAMPLES = (
     Sample(((1,),)), Sample(((2, 3),)), Sample(((3, 1, 5),)), Sample(((0, 2),)), Sample(((4,),), low=0, high=9, dtypes=("int32",)),
 )  # fmt: skip
+_WIDTH = ("float16", "bfloat16", "float32", "float64")
 _CAST_DTYPES = ("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
 
 
@@ -48,8 +49,42 @@ def _cast(xp: Any, attrs: Attrs, x: Any) -> Any:
     return x.astype(attrs.dtype)
 
 
+def _cast_floats(xp: Any, attrs: Attrs, x: Any) -> Any:
+    return x.astype(attrs.dtype) if x.dtype.kind == "f" else x.copy()
+
+
+def _float_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    # Only floating-point arrays are cast; an unknown input stays unknown.
+    dtype = ins[0]
+    return ins, [dtype if dtype is None or "float" not in dtype else attrs.dtype]
+
+
 def _cast_back(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     return F._cast_as(heads[0], node.inputs[0])
+
+
+def _multicast(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
+    dtype = _common_float(attrs, [a.dtype.name for a in arrays])
+    return tuple([a.astype(dtype) if a.dtype.kind == "f" else a.copy() for a in arrays])
+
+
+def _common_float(attrs: Attrs, dtypes: Dtypes) -> str | None:
+    floats = sorted({d for d in dtypes if d is not None and "float" in d}, key=_WIDTH.index)
+    return (floats[0] if attrs.cast_narrow else floats[-1]) if floats else None
+
+
+def _multicast_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    dtype = _common_float(attrs, ins)
+    return ins, [d if d is None or "float" not in d else dtype for d in ins]
+
+
+def _multicast_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
+    shapes = [unify(i, o) for i, o in zip(ins, outs)]
+    return shapes, shapes
+
+
+def _multicast_back(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    return [F._cast_as(head, x) for head, x in zip(heads, node.inputs)]
 
 
 OPERATORS: tuple[OpDef, ...] = (
@@ -85,12 +120,24 @@ OPERATORS: tuple[OpDef, ...] = (
         ),
     ),
     OpDef(
-        "amp_cast", _cast, attrs=(Attr("dtype", "dtype", choices=tuple(d for d in _CAST_DTYPES if d != "bool")),),
-        infer_dtype=attr_dtype(), grad=_cast_back,
-        doc="The values in the dtype that mixed-precision training wants here.",
+        "amp_cast", _cast_floats, attrs=(Attr("dtype", "dtype", choices=tuple(d for d in _CAST_DTYPES if d != "bool")),),
+        infer_dtype=_float_dtype, grad=_cast_back,
+        doc="The values in the dtype that mixed-precision training wants here; integers stay as they are.",
         samples=(
             Sample(((2, 3),), {"dtype": "float64"}), Sample(((1,),), {"dtype": "float32"}),
             Sample(((0, 2),), {"dtype": "float32"}), Sample(((3,),), {"dtype": "complex64"}, error="MXNetError"),
+        ),
+    ),
+    OpDef(
+        "amp_multicast", _multicast, attrs=(Attr("num_outputs", "int"), Attr("cast_narrow", "bool", False)),
+        variadic="num_outputs", active_inputs=lambda attrs: tuple(f"data_{i}" for i in range(attrs.num_outputs)),
+        outputs=lambda attrs: tuple(f"output{i}" for i in range(attrs.num_outputs)),
+        infer_shape=_multicast_shape, infer_dtype=_multicast_dtype, grad=_multicast_back,
+        doc="The floating-point arrays in the widest dtype among them (the narrowest with `cast_narrow`); integers stay.",
+        samples=(
+            Sample(((2, 3), (4,)), {"num_outputs": 2}, dtypes=("float32", "float64")),
+            Sample(((1,), (0, 2)), {"num_outputs": 2, "cast_narrow": True}, dtypes=("float32", "float64")),
+            Sample(((2,),), error="MXNetError"),
         ),
     ),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.tensor.attrs import Attrs
-from autohybrid.tensor.elementwise import SCALAR_ATTRS, scalar_dtype, with_scalar
+from autohybrid.tensor.elementwise import SCALAR_ATTRS, divide, scalar_dtype, with_scalar
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample
 
 Compute = Callable[[Any, Any, Any], Any]
@@ -30,15 +30,6 @@ class _Row:
     formula: str
     low: float = 0.5
     high: float = 2.0
-
-
-def quotient(xp: Any, x: Any, y: Any) -> Any:
-    """x / y where one is a number; of integers the quotient truncated towards zero."""
-    array = x if hasattr(x, "dtype") else y
-    if array.dtype.kind == "f":
-        return xp.true_divide(x, y)
-    floor = xp.floor_divide(x, y)
-    return floor + ((floor < 0) & (floor * y != x)).astype(floor.dtype)
 
 
 def _power(xp: Any, base: Any, exponent: Any) -> Any:
@@ -82,8 +73,8 @@ _ROWS = (
     _Row("_minus_scalar", ("_MinusScalar",), lambda xp, x, s: xp.subtract(x, s), lambda F, h, s, n: h, "x - scalar"),
     _Row("_rminus_scalar", ("_RMinusScalar",), lambda xp, x, s: xp.subtract(s, x), lambda F, h, s, n: F.negative(h), "scalar - x"),
     _Row("_mul_scalar", ("_MulScalar",), lambda xp, x, s: xp.multiply(x, s), lambda F, h, s, n: F._mul_scalar(h, scalar=s), "x * scalar"),
-    _Row("_div_scalar", ("_DivScalar",), quotient, lambda F, h, s, n: F._div_scalar(h, scalar=s), "x / scalar"),
-    _Row("_rdiv_scalar", ("_RDivScalar",), lambda xp, x, s: quotient(xp, s, x), _reciprocal_slope, "scalar / x"),
+    _Row("_div_scalar", ("_DivScalar",), divide, lambda F, h, s, n: F._div_scalar(h, scalar=s), "x / scalar"),
+    _Row("_rdiv_scalar", ("_RDivScalar",), lambda xp, x, s: divide(xp, s, x), _reciprocal_slope, "scalar / x"),
     _Row("_mod_scalar", ("_ModScalar",), _remainder, lambda F, h, s, n: h, "the remainder of x / scalar, with the sign of the scalar"),
     _Row("_rmod_scalar", ("_RModScalar",), lambda xp, x, s: _remainder(xp, s, x), _remainder_slope, "the remainder of scalar / x, with the sign of x"),
     _Row("_power_scalar", ("_PowerScalar",), _power, _power_slope, "x to the power scalar"),
