@@ -101,6 +101,19 @@ def same_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]
     return [dtype] * len(ins), [dtype] * len(outs)
 
 
+def same_floating(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    """`same_dtype` for operators that compute with real numbers. Raises MXNetError for integers."""
+    dtype = require_floating(unify_dtypes([*ins, *outs]))
+    return [dtype] * len(ins), [dtype] * len(outs)
+
+
+def require_floating(dtype: str | None) -> str | None:
+    """`dtype` itself. Raises MXNetError unless it is a floating dtype or unknown."""
+    if dtype is not None and not dtype.startswith(("float", "bfloat")):
+        raise MXNetError(f"only floating dtypes are supported, got {dtype}; convert with `astype('float32')`")
+    return dtype
+
+
 def unify_dtypes(dtypes: Iterable[str | None]) -> str | None:
     """The one dtype that all known ones are. Raises MXNetError when they differ (MXNet does not promote)."""
     result: str | None = None

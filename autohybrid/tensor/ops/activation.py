@@ -8,6 +8,7 @@ from typing import Any
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample
 from autohybrid.tensor.precision import narrow, widen
+from autohybrid.tensor.shapes import same_floating
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
@@ -73,6 +74,7 @@ OPERATORS = (
         "Activation",
         _kernel,
         attrs=(Attr("act_type", "enum", choices=("relu", "sigmoid", "softrelu", "softsign", "tanh")),),
+        infer_dtype=same_floating,
         grad=_grad,
         aliases=("_npx_activation",),
         doc="An activation function by name, element by element: relu, sigmoid, tanh, softrelu (softplus), softsign.",

@@ -9,7 +9,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.convolution import convolve, to_data, to_weight
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
-from autohybrid.tensor.shapes import unify
+from autohybrid.tensor.shapes import same_floating, unify
 from autohybrid.tensor.windows import Window, make_window
 
 GEOMETRY = (
@@ -179,6 +179,7 @@ def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> Op
         attrs=(*_ATTRS[:-1], Attr("layout", "enum?", None, layouts)),
         active_inputs=_inputs,
         infer_shape=_infer_shape,
+        infer_dtype=same_floating,
         grad=_grad,
         aliases=aliases,
         doc="""Convolution of data (n, channels, *spatial) with weight (num_filter, channels / num_group, *kernel).

@@ -17,7 +17,7 @@ from autohybrid.tensor.ops.convolution import (
     refuse_channels_last,
     window_of,
 )
-from autohybrid.tensor.shapes import unify
+from autohybrid.tensor.shapes import same_floating, unify
 from autohybrid.tensor.windows import Extents, Window, make_window
 
 _LAYOUTS = ("NCW", "NCHW", "NCDHW", "NHWC", "NDHWC")
@@ -167,6 +167,7 @@ OPERATORS = (
         ),
         active_inputs=_inputs,
         infer_shape=_infer_shape,
+        infer_dtype=same_floating,
         grad=_grad,
         aliases=("_npx_deconvolution",),
         doc="""Transposed convolution of data (n, channels, *spatial) with weight (channels, num_filter / num_group, *kernel).

@@ -10,7 +10,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import matmul
-from autohybrid.tensor.shapes import unify, unify_dim
+from autohybrid.tensor.shapes import same_floating, unify, unify_dim
 
 _ATTRS = (
     Attr("transpose_a", "bool", False),
@@ -133,6 +133,7 @@ OPERATORS = (
         inputs=("lhs", "rhs"),
         attrs=_ATTRS,
         infer_shape=_dot_shape,
+        infer_dtype=same_floating,
         grad=_dot_grad,
         aliases=("_sparse_dot",),
         methods=("dot",),
@@ -179,6 +180,7 @@ OPERATORS = (
         inputs=("lhs", "rhs"),
         attrs=_ATTRS,
         infer_shape=_batch_dot_shape,
+        infer_dtype=same_floating,
         grad=_batch_dot_grad,
         aliases=("_npx_batch_dot",),
         methods=("batch_dot",),

@@ -8,7 +8,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
-from autohybrid.tensor.shapes import normalize_axis, unify
+from autohybrid.tensor.shapes import normalize_axis, same_floating, unify
 
 
 def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -56,6 +56,7 @@ OPERATORS = (
         outputs=("output", "mask"),
         visible=lambda attrs: 1,
         infer_shape=_infer_shape,
+        infer_dtype=same_floating,
         grad=_grad,
         aliases=("_npx_dropout",),
         random=True,

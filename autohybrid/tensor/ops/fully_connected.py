@@ -10,7 +10,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
-from autohybrid.tensor.shapes import unify
+from autohybrid.tensor.shapes import same_floating, unify
 
 
 def _inputs(attrs: Attrs) -> tuple[str, ...]:
@@ -65,6 +65,7 @@ OPERATORS = (
         attrs=(Attr("num_hidden", "int"), Attr("no_bias", "bool", False), Attr("flatten", "bool", True)),
         active_inputs=_inputs,
         infer_shape=_infer_shape,
+        infer_dtype=same_floating,
         grad=_grad,
         aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
         doc="""`data @ weight.T + bias`, weight of shape (num_hidden, width), bias of shape (num_hidden,).

@@ -9,7 +9,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
-from autohybrid.tensor.shapes import normalize_axis, unify, unify_dtypes
+from autohybrid.tensor.shapes import normalize_axis, require_floating, unify, unify_dtypes
 
 _AXIS = Attr("axis", "int", -1)
 _TEMPERATURE = Attr("temperature", "float?", None)
@@ -37,10 +37,9 @@ def _infer_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str 
     if attrs.use_length and length[0] is not None and length[0] not in ("int32", "int64"):
         raise MXNetError(f"`length` must be int32 or int64, got {length[0]}; convert it with `astype('int32')`")
     if attrs.dtype is not None:
+        require_floating(ins[0])
         return ins, [attrs.dtype]
-    data = unify_dtypes([ins[0], outs[0]])
-    if data is not None and data not in ("float16", "float32", "float64"):
-        raise MXNetError(f"`data` must be of a floating dtype, got {data}")
+    data = require_floating(unify_dtypes([ins[0], outs[0]]))
     return [data, *length], [data]
 
 
@@ -177,7 +176,6 @@ def _softmax_activation(xp: Any, attrs: Attrs, data: Any) -> Any:
     return _softmax(xp, _SOFTMAX.parse({"axis": axis}), view).reshape(data.shape)
 
 
-
 def _softmax_activation_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     if node.attrs.mode == "channel":
         return F._backward_softmax(heads[0], node.outputs[0], axis=1)
@@ -202,7 +200,9 @@ _SHAPES = (
 )
 _LENGTHS = (
     Sample(((3, 4), (3,)), {"use_length": True}, dtypes=("float32", "int32"), values={1: [0, 2, 4]}, nograd=(1,)),
-    Sample(((2, 4, 3), (2, 3)), {"use_length": True, "axis": 1}, dtypes=("float32", "int64"), low=1, high=5, nograd=(1,)),
+    Sample(
+        ((2, 4, 3), (2, 3)), {"use_length": True, "axis": 1}, dtypes=("float32", "int64"), low=1, high=5, nograd=(1,)
+    ),
 )
 _BACKWARD_SAMPLES = (Sample(((2, 3, 5), (2, 3, 5)), {"axis": 1, "temperature": 2.0}), Sample(((4,), (4,))))
 
