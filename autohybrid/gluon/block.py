@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autohybrid.gluon.hooks import HookHandle
 from autohybrid.gluon.parameter import Parameter
@@ -14,6 +14,10 @@ from autohybrid.gluon.parameter_errors import UninitializedParameterError
 from autohybrid.gluon.parameter_files import load_into_block
 from autohybrid.gluon.scope import NameScope, name_block
 from autohybrid.tensor.tape import state
+
+if TYPE_CHECKING:
+    from autohybrid.gluon.hybrid_block import HybridBlock
+    from autohybrid.gluon.symbol_block import SymbolBlock
 
 __all__ = ["Block", "HybridBlock", "SymbolBlock"]
 
@@ -96,7 +100,7 @@ class Block:
     def _alias(self) -> str:
         return type(self).__name__.lower()
 
-    # -- names and parameters ------------------------------------------------------------------------------------------
+    # -- names and parameters ----------------------------------------------------------------------------------------
     @property
     def prefix(self) -> str:
         """What the names of its parameters begin with."""
@@ -169,7 +173,7 @@ class Block:
         """Move all parameters to other devices."""
         self.collect_params().reset_ctx(ctx)
 
-    # -- files -----------------------------------------------------------------------------------------------------------
+    # -- files -------------------------------------------------------------------------------------------------------
     def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
         """Write all parameters under structural names; with `deduplicate`, shared ones once."""
         from autohybrid import ndarray
@@ -255,7 +259,7 @@ class Block:
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
-    # -- running ---------------------------------------------------------------------------------------------------------
+    # -- running -----------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any) -> Any:
         """Run the block, its hooks included."""
         if self._forward_pre_hooks:

@@ -24,7 +24,7 @@ class Constant(Parameter):
         held = value if isinstance(value, NDArray) else array(value)
         self.value = held
 
-        class Init(initializer.Initializer):  # type: ignore[misc]  # its base is typed by the initializers' own file
+        class Init(initializer.Initializer):
             def _init_weight(self, _: Any, arr: Any) -> None:
                 held.copyto(arr)
 

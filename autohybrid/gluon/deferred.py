@@ -17,6 +17,7 @@ from autohybrid.tensor.frontend import BoundCall
 from autohybrid.tensor.imperative import call_operator
 from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.shapes import same_shape, unify
+from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
     from autohybrid.gluon.parameter import Parameter
@@ -35,7 +36,7 @@ class DeferredTensor:
 
     def array(self) -> NDArray:
         """The initialised array. Raises DeferredInitializationError while the shape is unknown."""
-        return self._parameter.data(self._ctx)
+        return stand_in(self._parameter, self._ctx)
 
     def known_shape(self) -> Shape:
         """What is known of the shape, -1 for an unknown extent."""
@@ -43,7 +44,7 @@ class DeferredTensor:
         return None if shape is None else tuple([extent if extent > 0 else -1 for extent in shape])
 
     def fill(self, shape: Shape, operator: str) -> NDArray:
-        """Initialise the parameter with what `operator` inferred. Raises ValueError when that is not the whole shape."""
+        """Initialise the parameter with what `operator` inferred. Raises ValueError when a part is still unknown."""
         parameter = self._parameter
         if parameter._data is None:
             if shape is None or -1 in shape:
@@ -68,24 +69,42 @@ class DeferredTensor:
         return getattr(self.array(), name)
 
     def __getitem__(self, key: Any) -> Any:
-        return self.array()[key]  # type: ignore[index]
+        return self.array()[key]
 
     def __len__(self) -> int:
         return len(self.array())
 
     def __neg__(self) -> Any:
-        return -self.array()  # type: ignore[operator]
+        return -self.array()
 
     def __abs__(self) -> Any:
-        return abs(self.array())  # type: ignore[arg-type]
+        return abs(self.array())
+
+
+def stand_in(parameter: Parameter, ctx: Context) -> NDArray:
+    """What stands for an initialised parameter: its array, or in a graph being built an input that it feeds."""
+    array = parameter.data(ctx)
+    if state.builder is None:
+        return array
+    lifted: NDArray = state.builder.lift(array, parameter.name, lambda: parameter.data(ctx))
+    return lifted
+
+
+def shape_of(value: Any) -> Shape:
+    """The known shape of an operator's input. Asking the graph and not the tensor keeps the graph open for others."""
+    if isinstance(value, DeferredTensor):
+        return value.known_shape()
+    if not isinstance(value, NDArray):
+        return None
+    if state.builder is not None:
+        known: Shape = state.builder.facts[state.builder.lift(value).head].shape
+        return known
+    return value.shape
 
 
 def _filled(call: BoundCall) -> tuple[Any, ...]:
     op = call.op
-    shapes = [
-        v.known_shape() if isinstance(v, DeferredTensor) else v.shape if isinstance(v, NDArray) else None
-        for v in call.inputs
-    ]
+    shapes = [shape_of(value) for value in call.inputs]
     outputs = len(op.output_names(call.attrs))
     try:
         inferred, _ = (op.infer_shape or same_shape)(call.attrs, shapes, [None] * outputs)

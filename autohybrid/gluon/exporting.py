@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from autohybrid.gluon.structure import leaves
+
 if TYPE_CHECKING:
     from autohybrid.gluon.hybrid_block import HybridBlock
 
@@ -30,10 +32,5 @@ def _graph(block: HybridBlock) -> Any:
     if block._cached_graph:
         return block._cached_graph[1]
     form = block._in_format
-    assert isinstance(form, list)
-    count = _tensors(form)
-    return block._trace(form, count)[1]
-
-
-def _tensors(form: Any) -> int:
-    return int(form != -1) if isinstance(form, int) else sum(_tensors(inner) for inner in form)
+    assert form is not None
+    return block._trace(form, sum(1 for leaf in leaves(form) if leaf == 0))[1]

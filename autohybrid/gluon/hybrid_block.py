@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from autohybrid import ndarray
 from autohybrid.context import Context, current_context
 from autohybrid.errors import DeferredInitializationError
 from autohybrid.gluon.block import Block
-from autohybrid.gluon.deferred import DeferredTensor
+from autohybrid.gluon.deferred import DeferredTensor, stand_in
 from autohybrid.gluon.hybridize_options import HybridizeOptions
 from autohybrid.gluon.parameter import Parameter
 from autohybrid.gluon.parameter_dict import ParameterDict
-from autohybrid.gluon.structure import Format, flatten, is_symbol, kinds_and_devices, regroup, settle
+from autohybrid.gluon.structure import Fixed, Format, flatten, is_symbol, kinds_and_devices, leaves, regroup, settle
 from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
     from autohybrid.symbol import Symbol
@@ -119,9 +120,9 @@ class HybridBlock(Block):
 
         Raises ValueError for a mixture of arrays and symbols, no tensor at all, or, hybridized, several devices.
         """
-        if type(x) is NDArray and not self._active:
+        if type(x) is NDArray and not self._active and not any(map(is_symbol, args)):
             params = self._arrays_on(x._ctx)
-            if params is not None and (not args or not any([is_symbol(a) for a in args])):
+            if params is not None:
                 return self._run_on(x._ctx, params, x, args)
         symbols, arrays, devices = kinds_and_devices((x, *args))
         if symbols and arrays:
@@ -132,7 +133,9 @@ class HybridBlock(Block):
                 return self._call_hybrid_forward(_symbol_module(), x, args, params)
         if not arrays:
             raise ValueError(f"{self.name}: none of the inputs is an array or a symbol")
-        if self._active and not _has_deferred((x, *args)):
+        if state.builder is not None:
+            return self._call_hybrid_forward(ndarray, x, args, self._stand_ins(devices[0]))
+        if self._active and not any(isinstance(a, DeferredTensor) for a in (x, *args)):
             return self._run_compiled(x, args, devices)
         params = self._arrays_on(devices[0])
         if params is None:
@@ -147,10 +150,16 @@ class HybridBlock(Block):
             )
         from autohybrid.transform.compiler import call_compiled
 
-        form = flatten((x, *args), f"input of {self.name}")[1]
-        if form != self._in_format:
-            self._in_format = form
+        if self._in_format is None:
+            self._in_format = flatten((x, *args), f"input of {self.name}", fixed=True)[1]
         return call_compiled(self, (x, *args))
+
+    def _stand_ins(self, ctx: Context) -> dict[str, Any]:
+        """Its own parameters on `ctx` as a graph being built takes them, by attribute name."""
+        return {
+            name: DeferredTensor(p, ctx) if p._data is None and p._deferred_init else stand_in(p, ctx)
+            for name, p in self._reg_params.items()
+        }
 
     def _arrays_on(self, ctx: Context) -> dict[str, Any] | None:
         """The arrays of its own parameters on `ctx`; None when one still waits for its shape."""
@@ -185,12 +194,6 @@ class HybridBlock(Block):
             for parameter in self.params.values():
                 parameter._finish_deferred_init()
         return self._run_on(ctx, {n: p.data(ctx) for n, p in self._reg_params.items()}, x, args)
-
-    def _stand_ins(self, ctx: Context) -> dict[str, Any]:
-        """Its own parameters for a call: arrays on `ctx`, or what waits for the shape."""
-        return {
-            name: DeferredTensor(p, ctx) if p._deferred_init else p.data(ctx) for name, p in self._reg_params.items()
-        }
 
     def _call_hybrid_forward(self, F: Any, x: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         try:
@@ -228,7 +231,7 @@ class HybridBlock(Block):
         if not self._cached_graph or form != self._in_format:
             self._in_format = form
             self._cached_graph = self._trace(form, len([a for a in flat if a is not None]))
-        return self._cached_graph  # type: ignore[return-value]
+        return self._cached_graph
 
     def _trace(self, form: Format, count: int) -> tuple[list[Any], Symbol]:
         if count == 0:
@@ -236,7 +239,7 @@ class HybridBlock(Block):
         symbol = _symbol_module()
         variables = [symbol.var("data" if count == 1 else f"data{i}") for i in range(count)]
         remaining = iter(variables)
-        grouped = regroup([None if leaf == -1 else next(remaining) for leaf in _leaf_formats(form)], _plain(form))
+        grouped = regroup([_leaf(leaf, remaining) for leaf in leaves(form)], form)
         # Not through __call__: the hooks of this block belong to real calls.
         outputs, self._out_format = flatten(self.forward(*grouped), f"output of {self.name}")
         return variables, symbol.Group(outputs)
@@ -289,14 +292,8 @@ def _symbol_module() -> Any:
     return symbol
 
 
-def _has_deferred(args: tuple[Any, ...]) -> bool:
-    return any([isinstance(a, DeferredTensor) for a in args])
-
-
-def _leaf_formats(form: Format) -> list[int]:
-    return [form] if isinstance(form, int) else [leaf for inner in form for leaf in _leaf_formats(inner)]
-
-
-def _plain(form: Format) -> Format:
-    """The format with one place for each tensor."""
-    return 0 if isinstance(form, int) else [_plain(inner) for inner in form]
+def _leaf(form: Any, variables: Iterator[Any]) -> Any:
+    """What stands at one place of the arguments when the block is traced."""
+    if isinstance(form, Fixed):
+        return form.value
+    return None if form == -1 else next(variables)

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,7 +208,8 @@ class Parameter:
             raise RuntimeError(f"{self.describe()} has storage type {self._stype!r}, not 'row_sparse'; use data()")
         if self._trainer is None:
             raise RuntimeError(f"{self.describe()}: row_sparse values are read through a Trainer; create one first")
-        return array.retain(row_id)  # type: ignore[attr-defined,no-any-return]
+        kept: NDArray = array.retain(row_id)
+        return kept
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices. Raises AssertionError for another shape, or before `initialize()`."""
@@ -218,12 +220,12 @@ class Parameter:
             self._deferred_init = (*self._deferred_init[:3], data)
             return
         for array in self._data:
-            array[:] = data  # type: ignore[index]
+            array[:] = data
 
     def zero_grad(self) -> None:
         """Set the gradients to zero, where there are any."""
         for gradient in self._grad or ():
-            gradient[:] = 0  # type: ignore[index]
+            gradient[:] = 0
 
     def var(self) -> Any:
         """The Symbol variable that stands for it; always the same one."""
@@ -275,7 +277,7 @@ class Parameter:
         if not _is_whole(self._shape):
             raise AssertionError(deferred_message([self], "cannot be initialized: "))
         self._deferred_init = ()
-        with autograd.pause():
+        with autograd.pause(), outside_graph():
             if data is None:
                 from autohybrid.optim import initializer
 
@@ -364,10 +366,10 @@ class Parameter:
         if self._data is None:
             return
         with autograd.pause():
-            self._data = [array.astype(dtype) for array in self._data]  # type: ignore[attr-defined]
+            self._data = [array.astype(dtype) for array in self._data]
             if self._grad is None:
                 return
-            self._grad = [array.astype(dtype) for array in self._grad]  # type: ignore[attr-defined]
+            self._grad = [array.astype(dtype) for array in self._grad]
             for array, gradient in zip(self._data, self._grad):
                 mark_variable(array, gradient, self.grad_req)
 
@@ -412,6 +414,16 @@ class Parameter:
     def _refuse_null(self) -> None:
         if self._data is not None and self._grad is None:
             raise RuntimeError(f"{self.describe()} has no gradient because its grad_req is 'null'")
+
+
+@contextmanager
+def outside_graph() -> Iterator[None]:
+    """Run operators now, also while a graph is being built."""
+    builder, state.builder = state.builder, None
+    try:
+        yield
+    finally:
+        state.builder = builder
 
 
 def _as_shape(shape: int | Sequence[int] | None) -> tuple[int, ...] | None:

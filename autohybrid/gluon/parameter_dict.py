@@ -63,7 +63,7 @@ class ParameterDict:
         """What goes before the names given to `get`."""
         return self._prefix
 
-    # -- making and sharing --------------------------------------------------------------------------------------------
+    # -- making and sharing ------------------------------------------------------------------------------------------
     def get(self, name: str, **kwargs: Any) -> Parameter:
         """The parameter `prefix + name`: held, shared, or new with `kwargs` (as for Parameter).
 
@@ -119,7 +119,7 @@ class ParameterDict:
                 )
         self._params.update(other.items())
 
-    # -- all at once -----------------------------------------------------------------------------------------------------
+    # -- all at once -------------------------------------------------------------------------------------------------
     def initialize(self, init: Any = None, ctx: Any = None, verbose: bool = False, force_reinit: bool = False) -> None:
         """Initialise all parameters; `init` (default `Uniform()`) is for those without an initializer of their own."""
         if init is None:
@@ -151,7 +151,7 @@ class ParameterDict:
         for parameter in self.values():
             setattr(parameter, name, value)
 
-    # -- files ---------------------------------------------------------------------------------------------------------
+    # -- files -------------------------------------------------------------------------------------------------------
     def save(self, filename: str, strip_prefix: str = "") -> None:
         """Write all values by name, without `strip_prefix`. Raises ValueError for a name that lacks it."""
         from autohybrid import ndarray

@@ -25,7 +25,7 @@ def named_values(parameters: Iterable[Parameter], strip_prefix: str) -> dict[str
     for parameter in parameters:
         if not parameter.name.startswith(strip_prefix):
             raise ValueError(
-                f"`{strip_prefix}` is to be stripped from the names, but {parameter.describe()} does not begin with it: "
+                f"`{strip_prefix}` is to be stripped from the names, but {parameter.describe()} lacks it: "
                 "the block shares it, or a child was made outside `name_scope()`; save_parameters() has no such limit"
             )
         values[parameter.name[len(strip_prefix) :]] = parameter._reduce()

@@ -1,18 +1,28 @@
 """Nested arguments and results as a flat list and a format, and back.
 
-A format is 0 for one tensor, -1 for None, n > 1 for a Symbol with n outputs, a list for a list or tuple.
+A format is 0 for one tensor, -1 for None, n > 1 for a Symbol with n outputs, a list for a list or tuple, and `Fixed`
+for any other Python value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.context import Context
 from autohybrid.gluon.deferred import DeferredTensor
 from autohybrid.tensor.array import NDArray
 
-Format = int | list[Any]
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A Python value among the arguments, which a graph holds as a constant."""
+
+    value: Any
+
+
+Format = int | list[Any] | Fixed
 
 
 def is_symbol(value: Any) -> bool:
@@ -20,10 +30,11 @@ def is_symbol(value: Any) -> bool:
     return hasattr(type(value), "list_arguments")
 
 
-def flatten(value: Any, owner: str) -> tuple[list[Any], Format]:
-    """The tensors inside `value` in order, and its format. Raises ValueError for what is neither tensor, None nor list.
+def flatten(value: Any, owner: str, fixed: bool = False) -> tuple[list[Any], Format]:
+    """The tensors inside `value` in order, and its format.
 
-    `owner` names the value in the message ("input of dense0").
+    Raises ValueError for what is neither tensor, None nor list, unless `fixed` values are welcome. `owner` names the
+    value in the message ("input of dense0").
     """
     if value is None:
         return [None], -1
@@ -33,6 +44,8 @@ def flatten(value: Any, owner: str) -> tuple[list[Any], Format]:
         count = len(value.list_outputs())
         return [value], count if count > 1 else 0
     if not isinstance(value, (list, tuple)):
+        if fixed:
+            return [], Fixed(value)
         raise ValueError(
             f"the {owner} must be an array, None, or a (nested) list of them once the block is a graph, "
             f"but {value!r} of type {type(value).__name__} was given"
@@ -40,7 +53,7 @@ def flatten(value: Any, owner: str) -> tuple[list[Any], Format]:
     flat: list[Any] = []
     formats: list[Any] = []
     for item in value:
-        inner, form = flatten(item, owner)
+        inner, form = flatten(item, owner, fixed)
         flat += inner
         formats.append(form)
     return flat, formats
@@ -56,11 +69,11 @@ def regroup(flat: Sequence[Any], form: Format) -> Any:
 
 
 def _take(iterator: Iterator[Any], form: Format) -> Any:
-    if isinstance(form, int):
-        if form in (0, -1):
-            return next(iterator)
+    if isinstance(form, list):
+        return [_take(iterator, inner) for inner in form]
+    if isinstance(form, int) and form > 1:
         return [next(iterator) for _ in range(form)]
-    return [_take(iterator, inner) for inner in form]
+    return next(iterator)
 
 
 def leaves(value: Any) -> Iterator[Any]:
