@@ -54,7 +54,7 @@ def var(
         if not (key.startswith("__") and key.endswith("__")):
             raise ValueError(f"attribute name={key} is not supported; additional attributes must start and end with __")
         notes[key] = str(value)
-    return Symbol([(Node(None, None, (), NameManager.current().get(name, ""), notes), 0)])
+    return Symbol([(Node(None, None, (), name, notes), 0)])
 
 
 Variable = var
