@@ -7,22 +7,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autohybrid.analysis.events import Event, EventKind
-from autohybrid.analysis.project import analyze
-from autohybrid.analysis.settings import AnalysisSettings
-from autohybrid.analysis.source import SourceFile
 from autohybrid.config import Settings, digest_text
 from autohybrid.diagnostics import cache
-from autohybrid.diagnostics.files import InputFile, SettingsTree, Unreadable, decode, discover, read_bytes
-from autohybrid.diagnostics.judge import judge
+from autohybrid.diagnostics.files import InputFile, SettingsTree, Unreadable, discover, read_bytes
 from autohybrid.diagnostics.model import Diagnostic
-from autohybrid.diagnostics.notebook import Notebook, read_notebook
 from autohybrid.diagnostics.report import Report
-from autohybrid.diagnostics.rules import load_rules
 from autohybrid.diagnostics.selection import Selection
 from autohybrid.diagnostics.sources import Sources
-from autohybrid.diagnostics.suppressions import apply_directives, has_directives, read_directives, resolve
-from autohybrid.spans import Span
+from autohybrid.diagnostics.suppressions import apply_directives, read_directives, resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ def _find_files(request: Request) -> list[InputFile]:
     return [InputFile(path, os.path.abspath(path))]
 
 
-Groups = Mapping[Settings, list[InputFile]]
+Groups = Mapping[Settings, Sequence[InputFile]]
 
 
 def _group_by_settings(files: Sequence[InputFile], request: Request) -> Groups:
@@ -96,17 +88,29 @@ def _group_by_settings(files: Sequence[InputFile], request: Request) -> Groups:
 
 
 def _selections(groups: Groups, pedantic: bool) -> dict[Settings, Selection]:
-    codes = {rule.code: rule.name for rule in load_rules()}
-    return {settings: Selection(settings, codes, pedantic) for settings in groups}
+    return {settings: Selection(settings, get_codes, pedantic) for settings in groups}
+
+
+def get_codes() -> Mapping[str, str]:
+    """Code and name of every rule. Loads the rules, which a run that finds its cache may not need."""
+    from autohybrid.diagnostics.rules import load_rules
+
+    return {rule.code: rule.name for rule in load_rules()}
+
+
+def _run_rules(groups: Groups, contents: Mapping[str, bytes | Unreadable], sources: Sources) -> cache.Raw:
+    from autohybrid.diagnostics.cold_run import run_rules
+
+    return run_rules(groups, contents, sources)
 
 
 def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, request: Request) -> cache.Raw:
     """The findings from the cache, or from the analysis (and then into the cache)."""
     if request.stdin is not None:
         data = request.stdin.encode("utf-8", "surrogatepass") if isinstance(request.stdin, str) else request.stdin
-        return _analyse(groups, {files[0].path: data}, sources)
+        return _run_rules(groups, {files[0].path: data}, sources)
     if request.cache_dir is None:
-        return _analyse(groups, {}, sources)
+        return _run_rules(groups, {}, sources)
     contents: dict[str, bytes | Unreadable] = {}
 
     def read_digest(item: InputFile) -> str:
@@ -117,60 +121,9 @@ def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, reque
     raw = cache.load(request.cache_dir, key, files, read_digest)
     if raw is None:
         digests = {item.path: read_digest(item) for item in files}
-        raw = _analyse(groups, contents, sources)
+        raw = _run_rules(groups, contents, sources)
         cache.store(request.cache_dir, key, files, digests, raw)
     return raw
-
-
-def _analyse(groups: Groups, contents: Mapping[str, bytes | Unreadable], sources: Sources) -> cache.Raw:
-    """Run the analysis and the rules on every group; `contents` holds what was read already."""
-    found: list[Diagnostic] = []
-    commented: set[str] = set()
-    for settings, files in groups.items():
-        texts: list[SourceFile] = []
-        events: dict[str, tuple[Event, ...]] = {}
-        for item in files:
-            data = contents.get(item.path)
-            text = _to_text(item.path, read_bytes(item.absolute) if data is None else data, sources)
-            if isinstance(text, Unreadable):
-                events[item.path] = (_unreadable(item.path, text),)
-                continue
-            texts.append(SourceFile(item.path, text))
-            if has_directives(text):
-                commented.add(item.path)
-        events.update(analyze(texts, _to_analysis(settings)))
-        found.extend(judge(events))
-    found.sort(key=lambda finding: finding.sort_key)
-    return cache.Raw(tuple(found), frozenset(commented))
-
-
-def _to_text(path: str, data: bytes | Unreadable, sources: Sources) -> str | Unreadable:
-    """The Python text of a file or notebook, remembered in `sources`."""
-    text = data if isinstance(data, Unreadable) else decode(data)
-    if isinstance(text, Unreadable):
-        return text
-    notebook: Notebook | None = None
-    if path.endswith(".ipynb"):
-        read = read_notebook(text)
-        if isinstance(read, Unreadable):
-            return read
-        notebook, text = read, read.text
-    sources.add(path, text, notebook)
-    return text
-
-
-def _unreadable(path: str, problem: Unreadable) -> Event:
-    span = Span(path, problem.line, problem.column, problem.line, problem.column + 1)
-    return Event(EventKind.UNREADABLE, span, name=problem.kind, text=problem.reason)
-
-
-def _to_analysis(settings: Settings) -> AnalysisSettings:
-    return AnalysisSettings(
-        block_bases=settings.block_bases,
-        hybrid_methods=settings.hybrid_methods,
-        tensor_names=settings.tensor_names,
-        assume_static=settings.assume_static,
-    )
 
 
 class _Assembly:
@@ -183,7 +136,6 @@ class _Assembly:
         self._absolute = {item.path: item.absolute for item in files}
         self._selection = {item.path: selections[settings] for settings, items in groups.items() for item in items}
         self._sources = sources
-        self._codes = {rule.code: rule.name for rule in load_rules()}
 
     def assemble(self, raw: cache.Raw) -> Report:
         """The report of all files."""
@@ -213,14 +165,14 @@ class _Assembly:
         if has_comments:
             from autohybrid.diagnostics.suppression_audit import audit
 
-            text = self._sources.get_text(path)
-            directives = tuple(resolve(directive, self._codes) for directive in read_directives(path, text))
+            text, codes = self._sources.get_text(path), get_codes()
+            directives = tuple(resolve(directive, codes) for directive in read_directives(path, text))
             applied = apply_directives(findings, directives)
             about = audit(
                 path,
                 directives,
                 applied,
-                self._codes,
+                codes,
                 lambda code: self._is_active(code, path),
                 lambda line: self._sources.get_line(path, line),
             )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from autohybrid.config import Settings, SettingsError, closest
+from autohybrid.diagnostics.codes import is_code
 from autohybrid.diagnostics.globs import PatternSet, make_pattern_set
 from autohybrid.diagnostics.model import Confidence, Diagnostic, Severity
 
@@ -18,20 +19,21 @@ def matches(selector: str, code: str) -> bool:
 
 
 class Selection:
-    """The choice made by one `Settings`. `codes` maps every known rule code to its name.
+    """The choice made by one `Settings`. `get_codes` gives every known rule code with its name; it is called only when
+    the settings select or ignore anything in particular.
 
     Of `select` and `ignore` the longer matching prefix wins, and `ignore` on a tie (as ruff does). Findings that are
     only possible, and those of severity info, are reported if `pedantic` or if their exact code is selected.
     Raises SettingsError for a selector that names no rule.
     """
 
-    def __init__(self, settings: Settings, codes: Mapping[str, str], pedantic: bool = False) -> None:
-        self._codes = codes
+    def __init__(self, settings: Settings, get_codes: Callable[[], Mapping[str, str]], pedantic: bool = False) -> None:
+        self._get_codes = get_codes
         self._pedantic = pedantic
         chosen = self._resolve("select", settings.select) + self._resolve("extend-select", settings.extend_select)
         self._select = chosen
         self._ignore = self._resolve("ignore", settings.ignore)
-        self._exact = frozenset(selector for selector in chosen if selector in codes)
+        self._exact = frozenset(filter(is_code, chosen))
         self._severity = tuple(
             (selector, Severity(level))
             for name, level in settings.severity
@@ -77,7 +79,9 @@ class Selection:
         return finding if best is None else finding.with_severity(best[1])
 
     def _resolve(self, key: str, selectors: Sequence[str]) -> tuple[str, ...]:
-        return tuple(resolve_selector(selector, self._codes, key) for selector in selectors)
+        return tuple(
+            ALL if selector == ALL else resolve_selector(selector, self._get_codes(), key) for selector in selectors
+        )
 
 
 def resolve_selector(selector: str, codes: Mapping[str, str], key: str) -> str:

@@ -11,7 +11,7 @@ from cli_support import CODES, Cli, Outcome, fake_analyze, to_finding
 
 from autohybrid.analysis.events import Event
 from autohybrid.cli.main import main
-from autohybrid.diagnostics import engine
+from autohybrid.diagnostics import cold_run, engine
 from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.rule import Rule
 from autohybrid.diagnostics.rules import load_rules
@@ -49,12 +49,12 @@ def fake_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Puts rules in place that find every name such as `badAH101` (suffix: `_likely`, `_possible`, `_info`, `_fix`)."""
     own = {rule.code: rule for rule in load_rules() if rule.code.startswith(("AH0", "AH9"))}
     rules = (*own.values(), *(Rule(code, name, name, (), lambda event: None) for code, name in CODES.items()))
-    monkeypatch.setattr(engine, "load_rules", lambda: rules)
-    monkeypatch.setattr(engine, "analyze", fake_analyze)
-    real_judge = engine.judge
+    monkeypatch.setattr(engine, "get_codes", lambda: {rule.code: rule.name for rule in rules})
+    monkeypatch.setattr(cold_run, "analyze", fake_analyze)
+    real_judge = cold_run.judge
 
     def judge(events: Mapping[str, tuple[Event, ...]]) -> list[Diagnostic]:
         real = {path: tuple(e for e in found if not e.data) for path, found in events.items()}
         return [*real_judge(real), *(to_finding(e) for found in events.values() for e in found if e.data)]
 
-    monkeypatch.setattr(engine, "judge", judge)
+    monkeypatch.setattr(cold_run, "judge", judge)

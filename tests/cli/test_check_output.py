@@ -16,7 +16,7 @@ from cli_support import Cli
 
 from autohybrid.cli.guard import Guard
 from autohybrid.config import FORMATS
-from autohybrid.diagnostics import engine
+from autohybrid.diagnostics import cold_run
 from autohybrid.diagnostics.render import MODULES
 
 MATCHER = re.compile(r"^(.+?):(\d+):(\d+)(?:-(\d+):(\d+))?: (AH\d{3}) (error|warning|info)(?:\[\w+\])? (.*)$")
@@ -154,13 +154,13 @@ def test_a_faulty_baseline_exits_2(cli: Cli, three: Path, text: str | None) -> N
 
 def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     runs: list[int] = []
-    real = engine.analyze
+    real = cold_run.analyze
 
     def analyze(files: list[object], settings: object) -> object:
         runs.append(len(files))
         return real(files, settings)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(engine, "analyze", analyze)
+    monkeypatch.setattr(cold_run, "analyze", analyze)
     return runs
 
 
@@ -214,7 +214,7 @@ def test_an_internal_error_is_one_line_and_exit_2(cli: Cli, three: Path, monkeyp
     def broken(*_: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(engine, "analyze", broken)
+    monkeypatch.setattr(cold_run, "analyze", broken)
     result = cli("check", ".", "--no-cache")
     assert (result.code, result.out) == (2, "")
     assert (

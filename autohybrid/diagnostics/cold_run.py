@@ -1,0 +1,75 @@
+"""A run without a cache: read and decode the files, analyse them, let the rules judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.analysis.project import analyze
+from autohybrid.analysis.settings import AnalysisSettings
+from autohybrid.analysis.source import SourceFile
+from autohybrid.config import Settings
+from autohybrid.diagnostics.cache import Raw
+from autohybrid.diagnostics.files import InputFile, Unreadable, decode, read_bytes
+from autohybrid.diagnostics.judge import judge
+from autohybrid.diagnostics.model import Diagnostic
+from autohybrid.diagnostics.notebook import Notebook, read_notebook
+from autohybrid.diagnostics.sources import Sources
+from autohybrid.diagnostics.suppressions import has_directives
+from autohybrid.spans import Span
+
+
+def run_rules(
+    groups: Mapping[Settings, Sequence[InputFile]], contents: Mapping[str, bytes | Unreadable], sources: Sources
+) -> Raw:
+    """Run the analysis and the rules on every group.
+
+    `contents` holds what was read already; the texts are left in `sources`.
+    """
+    found: list[Diagnostic] = []
+    commented: set[str] = set()
+    for settings, files in groups.items():
+        texts: list[SourceFile] = []
+        events: dict[str, tuple[Event, ...]] = {}
+        for item in files:
+            data = contents.get(item.path)
+            text = _to_text(item.path, read_bytes(item.absolute) if data is None else data, sources)
+            if isinstance(text, Unreadable):
+                events[item.path] = (_unreadable(item.path, text),)
+                continue
+            texts.append(SourceFile(item.path, text))
+            if has_directives(text):
+                commented.add(item.path)
+        events.update(analyze(texts, _to_analysis(settings)))
+        found.extend(judge(events))
+    found.sort(key=lambda finding: finding.sort_key)
+    return Raw(tuple(found), frozenset(commented))
+
+
+def _to_text(path: str, data: bytes | Unreadable, sources: Sources) -> str | Unreadable:
+    """The Python text of a file or notebook, remembered in `sources`."""
+    text = data if isinstance(data, Unreadable) else decode(data)
+    if isinstance(text, Unreadable):
+        return text
+    notebook: Notebook | None = None
+    if path.endswith(".ipynb"):
+        read = read_notebook(text)
+        if isinstance(read, Unreadable):
+            return read
+        notebook, text = read, read.text
+    sources.add(path, text, notebook)
+    return text
+
+
+def _unreadable(path: str, problem: Unreadable) -> Event:
+    span = Span(path, problem.line, problem.column, problem.line, problem.column + 1)
+    return Event(EventKind.UNREADABLE, span, name=problem.kind, text=problem.reason)
+
+
+def _to_analysis(settings: Settings) -> AnalysisSettings:
+    return AnalysisSettings(
+        block_bases=settings.block_bases,
+        hybrid_methods=settings.hybrid_methods,
+        tensor_names=settings.tensor_names,
+        assume_static=settings.assume_static,
+    )

@@ -1,0 +1,162 @@
+"""The import table of the design, checked against every import statement of the package.
+
+A module may import modules of its own layer and of lower ones, and third-party packages only where the table says so.
+Imports inside functions count as well; only `if TYPE_CHECKING:` blocks do not, since they never run.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "autohybrid"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# The longest prefix that fits decides. A name without a slash is a file or folder directly under `autohybrid/`.
+LAYERS: dict[str, int] = {
+    "": 0,
+    "diagnostics/model.py": 1,
+    "diagnostics/codes.py": 1,
+    "analysis": 2,
+    "tensor": 2,
+    "diagnostics": 3,
+    "graph": 3,
+    "ndarray": 3,
+    "symbol": 3,
+    "transform": 4,
+    "interop": 4,
+    "gluon": 5,
+    "optim": 5,
+    "compat": 6,
+    "cli": 6,
+    "lsp": 6,
+}
+
+# What an import of a third-party package is allowed in. `numpy` is what everything at run time computes with.
+THIRD_PARTY: dict[str, tuple[str, ...]] = {
+    "numpy": ("tensor", "graph", "ndarray", "symbol", "interop", "gluon", "optim", "compat"),
+    "cupy": ("tensor/backend.py",),
+    "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "cli"),
+    "libcst": ("transform",),
+    "onnx": ("interop",),
+    "pygls": ("lsp",),
+    "lsprotocol": ("lsp",),
+    "matplotlib": ("compat",),
+    "graphviz": ("compat",),
+    "cv2": ("compat", "gluon/data"),
+    "PIL": ("compat", "gluon/data"),
+    "scipy": (),
+}
+# The records of the operators, which the linter loads: they, and all of `tensor` that they import, are of layer 1 and
+# free of numpy, for kernels receive their namespace.
+RECORDS = ("tensor/opdef.py", "tensor/ops")
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def is_under(name: str, prefix: str) -> bool:
+    return prefix == "" or name == prefix or name.startswith(prefix + "/")
+
+
+@cache
+def records() -> frozenset[str]:
+    """The files of the operator records and, transitively, those of `tensor` that they import."""
+    found = {name_of(path) for path in FILES if any(is_under(name_of(path), prefix) for prefix in RECORDS)}
+    queue = list(found)
+    while queue:
+        for _, dotted in imports_of(PACKAGE / queue.pop()):
+            target = find_module(dotted) if dotted.startswith("autohybrid.tensor") else None
+            if target and target != "tensor/__init__.py" and target not in found:
+                found.add(target)
+                queue.append(target)
+    return frozenset(found)
+
+
+def layer_of(name: str) -> int:
+    if name in records():
+        return 1
+    return LAYERS[max((prefix for prefix in LAYERS if is_under(name, prefix)), key=len)]
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and absolute dotted name of everything imported when the module, or a function of it, runs."""
+    stack: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            stack.extend(node.orelse)
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            assert node.module is not None
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+        stack.extend(ast.iter_child_nodes(node))
+
+
+def find_module(dotted: str) -> str | None:
+    """The file of the package that `autohybrid.a.b.c` names: the module itself, or the one that holds `c`."""
+    parts = dotted.split(".")[1:]
+    while True:
+        base = PACKAGE.joinpath(*parts)
+        for candidate in (base.with_suffix(".py") if parts else base, base / "__init__.py"):
+            if candidate.is_file():
+                return name_of(candidate)
+        if not parts:
+            return None
+        parts = parts[:-1]
+
+
+def test_the_table_names_only_what_exists_or_is_planned() -> None:
+    unknown = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"} - set(LAYERS)
+    assert not unknown, f"folders without a layer: {unknown}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_imports_go_downwards(path: Path) -> None:
+    name = name_of(path)
+    if name in ("__init__.py", "__main__.py"):
+        return
+    wrong: list[str] = []
+    for line, dotted in imports_of(path):
+        if dotted.split(".")[0] != "autohybrid":
+            continue
+        target = find_module(dotted)
+        if target not in (None, "__init__.py") and layer_of(str(target)) > layer_of(name):
+            wrong.append(f"{name}:{line} (layer {layer_of(name)}) imports {target} (layer {layer_of(str(target))})")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_third_party_packages_are_imported_where_the_table_allows(path: Path) -> None:
+    name = name_of(path)
+    wrong: list[str] = []
+    for line, dotted in imports_of(path):
+        top = dotted.split(".")[0]
+        if top == "autohybrid" or top in sys.stdlib_module_names:
+            continue
+        allowed = any(is_under(name, prefix) for prefix in THIRD_PARTY.get(top, ()))
+        if top == "numpy" and name in records():
+            allowed = False
+        if not allowed:
+            wrong.append(f"{name}:{line} imports {top}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_checks_above_can_fail(tmp_path: Path) -> None:
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import numpy\ndef f():\n    import rich.text\n"
+    path = tmp_path / "a.py"
+    path.write_text(source)
+    assert sorted(dotted for _, dotted in imports_of(path)) == ["rich.text", "typing.TYPE_CHECKING"]
+    assert {"tensor/opdef.py", "tensor/shapes.py"} < records()
+    assert layer_of("diagnostics/model.py") < layer_of("tensor/array.py") < layer_of("diagnostics/engine.py")
+    assert find_module("autohybrid.spans.Span") == "spans.py"
+    assert find_module("autohybrid.diagnostics.render") == "diagnostics/render/__init__.py"
