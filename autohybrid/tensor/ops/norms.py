@@ -1,118 +1,299 @@
-"""norm and moments: lengths of vectors along axes, mean and variance along axes."""
+"""LayerNorm, GroupNorm and InstanceNorm, and the gradient that BatchNorm shares with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
-from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shapes
-from autohybrid.tensor.reduction import finish, infer_reduced, reduced_axes, reduced_shape
+from autohybrid.tensor.normalization import View, backward, scale_and_shift, statistics, view_along
+from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.precision import narrow, widen
+from autohybrid.tensor.shapes import normalize_axis, same_floating, unify
 
-_OUT_DTYPES = ("float16", "float32", "float64", "int32", "int64", "int8")
+_INPUTS = ("data", "gamma", "beta")
 
 
-def _norm(xp: Any, attrs: Attrs, x: Any) -> Any:
-    axes = reduced_axes(attrs.axis, x.ndim)
-    half = x.dtype.kind == "f" and x.dtype.itemsize == 2
-    values = x.astype("float64") if x.dtype.kind != "f" else x.astype("float32") if half else x
-    if attrs.ord == 1:
-        result = xp.absolute(values).sum(axis=axes, keepdims=attrs.keepdims)
+def _view(kind: str, axis: int, groups: int, shape: tuple[int, ...]) -> View:
+    """How data of this shape is normalised by a norm of this kind."""
+    match kind:
+        case "batch":
+            return view_along(shape, normalize_axis(axis, len(shape)), (0, 2))
+        case "layer":
+            return view_along(shape, normalize_axis(axis, len(shape)), (1,))
+        case "instance":
+            return view_along(shape, 1, (2,))
+        case _:  # group: the groups take the place of the channels
+            return View((shape[0], groups, math.prod(shape[1:]) // max(groups, 1)), (2,))
+
+
+def _normalize(xp: Any, eps: float, view: View, data: Any, gamma: Any, beta: Any) -> tuple[Any, Any, Any]:
+    """The output, the mean and the standard deviation (both in the view's statistics shape)."""
+    x, g, b = widen(xp, data, gamma, beta)
+    mean, variance, centred = statistics(xp, x.reshape(view.shape), view)
+    deviation = xp.sqrt(variance + variance.dtype.type(eps))
+    if view.over == (2,):  # one factor a row saves a pass
+        result = scale_and_shift(centred, g.reshape(1, -1, 1) / deviation, b.reshape(1, -1, 1))
     else:
-        result = xp.sqrt(xp.square(values).sum(axis=axes, keepdims=attrs.keepdims))
-    return finish(result.astype(attrs.out_dtype or x.dtype, copy=False))
+        centred /= deviation
+        result = scale_and_shift(centred, g.reshape(1, -1, 1), b.reshape(1, -1, 1))
+    return narrow(result.reshape(data.shape), data), narrow(mean, data), narrow(deviation, data)
 
 
-def _infer_norm(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
-    if attrs.ord not in (1, 2):
-        raise MXNetError(f"`ord` must be 1 or 2, not {attrs.ord}")
-    return infer_reduced(attrs, ins, outs)
+def _layer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(ins[0], outs[0])
+    if data is None:
+        return ins, outs
+    axis = normalize_axis(attrs.axis, len(data))
+    channel = unify(unify((data[axis],), ins[1]), ins[2])
+    assert channel is not None
+    data = (*data[:axis], channel[0], *data[axis + 1 :])
+    reduced = (*data[:axis], 1, *data[axis + 1 :])
+    return [data, channel, channel], [data, reduced, reduced]
 
 
-def _norm_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
-    dtype = ins[0] if attrs.out_dtype else ins[0] or outs[0]
-    return [dtype], [attrs.out_dtype or dtype]
+def _layer(xp: Any, attrs: Attrs, data: Any, gamma: Any, beta: Any) -> tuple[Any, Any, Any]:
+    axis = attrs.axis % data.ndim
+    output, mean, deviation = _normalize(xp, attrs.eps, _view("layer", axis, 1, data.shape), data, gamma, beta)
+    shape = (*data.shape[:axis], 1, *data.shape[axis + 1 :])
+    return output, mean.reshape(shape), deviation.reshape(shape)
 
 
-def _norm_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    x, attrs = node.inputs[0], node.attrs
-    axes = {"axis": attrs.axis, "keepdims": attrs.keepdims}
-    head = F._spread(F._cast_as(heads[0], x), x, **axes)
-    if attrs.ord == 1:
-        return head * F.sign(x)
-    length = F._spread(F._cast_as(node.outputs[0], x), x, **axes)
-    # At the origin every direction is a subgradient; 0 is the one that keeps training finite.
-    return head * (x / F.where(length, length, F.ones_like(length)))
+def _group_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    groups = attrs.num_groups
+    data = unify(ins[0], outs[0])
+    if data is None:
+        return ins, outs
+    if len(data) < 3:
+        raise MXNetError(f"data must have at least 3 dimensions (n, channel, ...), got {data}")
+    if groups < 1 or data[1] != -1 and data[1] % groups:
+        raise MXNetError(f"the {data[1]} channels of data are not a multiple of `num_groups` {groups}")
+    channel = unify(unify((groups,), ins[1]), ins[2])
+    return [data, channel, channel], [data, (data[0], groups), (data[0], groups)]
 
 
-def _moments(xp: Any, attrs: Attrs, x: Any) -> tuple[Any, Any]:
-    axes = reduced_axes(attrs.axes, x.ndim)
-    values = x.astype("float32") if x.dtype.kind == "f" and x.dtype.itemsize == 2 else x
-    mean = values.mean(axis=axes, keepdims=True)
-    deviation = values - mean
-    variance = (deviation * deviation).mean(axis=axes, keepdims=attrs.keepdims)
-    mean = mean if attrs.keepdims else mean.reshape(variance.shape)
-    return finish(mean.astype(x.dtype, copy=False)), finish(variance.astype(x.dtype, copy=False))
+def _group(xp: Any, attrs: Attrs, data: Any, gamma: Any, beta: Any) -> tuple[Any, Any, Any]:
+    view = _view("group", 1, attrs.num_groups, data.shape)
+    output, mean, deviation = _normalize(xp, attrs.eps, view, data, gamma, beta)
+    return output, mean.reshape(view.shape[:2]), deviation.reshape(view.shape[:2])
 
 
-def _infer_moments(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
-    if not attrs.axes:
-        raise MXNetError("`axes` must name the axes; for moments of the whole array give all of them")
-    return ins, [reduced_shape(ins[0], attrs.axes, attrs.keepdims)] * 2
+def _instance_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(ins[0], outs[0])
+    if data is None:
+        return ins, outs
+    if len(data) < 3:
+        raise MXNetError(f"data must have at least 3 dimensions (n, channel, spatial...), got {data}")
+    channel = unify(unify((data[1],), ins[1]), ins[2])
+    return [data, channel, channel], [data, data[:2], data[:2]]
 
 
-def _moments_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    x, attrs = node.inputs[0], node.attrs
-    axes = {"axis": attrs.axes, "keepdims": attrs.keepdims}
-    deviation = x - F._spread(F.mean(x, **axes), x, **axes)
-    slope = F._mul_scalar(F._spread(heads[1], x, average=True, **axes) * deviation, scalar=2.0)
-    return F._spread(heads[0], x, average=True, **axes) + slope
+def _instance(xp: Any, attrs: Attrs, data: Any, gamma: Any, beta: Any) -> tuple[Any, Any, Any]:
+    output, mean, deviation = _normalize(xp, attrs.eps, _view("instance", 1, 1, data.shape), data, gamma, beta)
+    return output, mean.reshape(data.shape[:2]), deviation.reshape(data.shape[:2])
 
 
-OPERATORS: tuple[OpDef, ...] = (
-    OpDef(
-        "norm",
-        _norm,
-        attrs=(
-            Attr("ord", "int", 2, doc="1: sum of absolute values, 2: root of the sum of squares"),
-            Attr("axis", "shape?", None),
-            Attr("out_dtype", "dtype?", None, _OUT_DTYPES),
-            Attr("keepdims", "bool", False),
-        ),
-        infer_shape=_infer_norm,
-        infer_dtype=_norm_dtype,
-        grad=_norm_gradient,
-        aliases=("_sparse_norm",),
-        methods=("norm",),
-        doc="The length of the vectors along `axis` (default: all axes, which leaves shape (1,)), for `ord` 1 or 2. "
-        "The gradient of a zero vector is 0.",
-        samples=(
-            Sample(((2, 3, 4),), low=0.2),
-            Sample(((1,),), low=0.2),
-            Sample(((2, 3),), {"ord": 1}, low=0.2),
-            Sample(((2, 3, 4),), {"axis": (0, -1)}),
-            Sample(((2, 3, 5),), {"ord": 1, "axis": -1, "keepdims": True}, low=0.2),
-            Sample(((2, 0, 3),), {"axis": 1}),
-            Sample(((3, 4),), {"axis": 1, "out_dtype": "float64"}),
-            Sample(((2, 3),), {"ord": 3}, error="MXNetError"),
-            Sample(((2, 3),), {"axis": 2}, error="MXNetError"),
-        ),
+def _grad_of(kind: str) -> Callable[[Any, GradNode, Sequence[Any]], Any]:
+    def grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+        attrs, (data, gamma, _) = node.attrs, node.inputs
+        _, mean, deviation = node.outputs
+        return F._backward_norm(
+            heads[0],
+            data,
+            gamma,
+            mean,
+            1 / deviation,
+            kind=kind,
+            axis=getattr(attrs, "axis", 1),
+            num_groups=getattr(attrs, "num_groups", 1),
+            eps=attrs.eps,
+        )
+
+    return grad
+
+
+def _backward_kernel(xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any, mean: Any, inverse_std: Any) -> tuple[Any, ...]:
+    view = _view(attrs.kind, attrs.axis, attrs.num_groups, data.shape)
+    h, x, g, m, s = widen(xp, head, data, gamma, mean, inverse_std)
+    to_data, to_gamma, to_beta = backward(xp, h, x, g, m, s, view, attrs.own_statistics)
+    return narrow(to_data, data), narrow(to_gamma, gamma), narrow(to_beta, gamma)
+
+
+def _backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(unify(ins[0], ins[1]), outs[0])
+    return [data, data, *ins[2:]], [data, ins[2], ins[2]]
+
+
+def _backward_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str | None], Sequence[str | None]]:
+    return ins, [ins[1], ins[2], ins[2]]
+
+
+class _Axes(NamedTuple):
+    """The reductions of one norm as operators of F, on data viewed as the norm needs it."""
+
+    mean: Callable[[Any], Any]  # over what shares statistics, axes kept
+    to_channels: Callable[[Any], Any]  # sum to the shape of gamma
+    along: Callable[[Any], Any]  # a parameter, broadcastable to the data
+    view: Callable[[Any], Any]
+
+
+def _axes(F: Any, attrs: Attrs, data: Any, gamma: Any) -> _Axes:
+    axis = attrs.axis if attrs.kind in ("batch", "layer") else 1
+    over: dict[str, Any] = {"axis": axis, "exclude": attrs.kind == "batch", "keepdims": True}
+    view: Callable[[Any], Any] = lambda t: t
+    if attrs.kind in ("instance", "group"):
+        over = {"axis": (0, 1), "exclude": True, "keepdims": True}
+    if attrs.kind == "group":
+        view = lambda t: F.Reshape(t, shape=(0, -4, attrs.num_groups, -1, -2))
+    like = view(data)
+    return _Axes(
+        lambda t: F.mean(t, **over),
+        lambda t: F._cast_as(F.sum(t, axis=axis, exclude=True), gamma),
+        lambda p: F._along_axis(p, like, axis=axis),
+        view,
+    )
+
+
+def _backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    attrs, (head, data, gamma, mean, inverse_std) = node.attrs, node.inputs
+    axes = _axes(F, attrs, data, gamma)
+    h, x, u = axes.view(head), axes.view(data), axes.view(heads[0])
+    g, v, w = axes.along(gamma), axes.along(heads[1]), axes.along(heads[2])
+    multiply, add = F.broadcast_mul, F.broadcast_add
+    if attrs.own_statistics:
+        centred = F.broadcast_sub(x, axes.mean(x))
+        s = F.rsqrt(axes.mean(centred * centred) + attrs.eps)
+    else:
+        centred = F.broadcast_sub(x, axes.along(mean))
+        s = axes.along(inverse_std)
+    normal = multiply(centred, s)
+    project = _projection(F, axes, normal, s) if attrs.own_statistics else lambda t: multiply(t, s)
+    to_u, k = project(u), multiply(h, g)
+    to_head = add(multiply(to_u, g) + multiply(normal, v), w)
+    to_data = project(multiply(h, v))
+    if attrs.own_statistics:
+        to_data = to_data - _curvature(F, axes, normal, s, u, k, project)
+    return [F.reshape_like(to_head, head), F.reshape_like(to_data, data), axes.to_channels(h * to_u), None, None]
+
+
+def _projection(F: Any, axes: _Axes, normal: Any, s: Any) -> Callable[[Any], Any]:
+    """The derivative of the normalised data, applied to t: s (t - mean(t) - normal mean(t normal)); self-adjoint."""
+
+    def project(t: Any) -> Any:
+        inner = F.broadcast_sub(t, axes.mean(t)) - F.broadcast_mul(normal, axes.mean(t * normal))
+        return F.broadcast_mul(inner, s)
+
+    return project
+
+
+def _curvature(F: Any, axes: _Axes, normal: Any, s: Any, u: Any, k: Any, project: Callable[[Any], Any]) -> Any:
+    """Minus the derivative of <u, project(k)> in the data."""
+    mean, multiply = axes.mean, F.broadcast_mul
+    along_u, along_k = mean(u * normal), mean(k * normal)
+    covariance = mean(u * k) - mean(u) * mean(k) - along_u * along_k
+    straight = multiply(multiply(normal, s * s), covariance)
+    return straight + multiply(multiply(project(u), along_k) + multiply(project(k), along_u), s)
+
+
+def _along_axis(xp: Any, attrs: Attrs, param: Any, like: Any) -> Any:
+    shape = [1] * like.ndim
+    shape[attrs.axis] = param.size
+    return param.reshape(shape).astype(like.dtype)
+
+
+def _along_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    if ins[1] is None:
+        return ins, outs
+    shape = [1] * len(ins[1])
+    shape[normalize_axis(attrs.axis, len(shape))] = -1 if ins[0] is None else ins[0][0]
+    return ins, [unify(tuple(shape), outs[0])]
+
+
+def _along_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    return [F._cast_as(F.sum(heads[0], axis=node.attrs.axis, exclude=True), node.inputs[0]), None]
+
+
+def _case(shape: tuple[int, ...], channels: int, **attrs: Any) -> Sample:
+    return Sample((shape, (channels,), (channels,)), attrs)
+
+
+def _record(name: str, kernel: Any, infer: Any, attrs: tuple[Attr, ...], kind: str, doc: str, samples: Any, **more: Any) -> OpDef:
+    return OpDef(
+        name,
+        kernel,
+        inputs=_INPUTS,
+        attrs=attrs,
+        outputs=("output", "mean", "std"),
+        visible=lambda attrs: 3 if getattr(attrs, "output_mean_var", False) else 1,
+        infer_shape=infer,
+        infer_dtype=same_floating,
+        grad=_grad_of(kind),
+        doc=doc,
+        samples=samples,
+        **more,
+    )
+
+
+OPERATORS = (
+    _record(
+        "LayerNorm",
+        _layer,
+        _layer_shape,
+        (Attr("axis", "int", -1), Attr("eps", "float", 1e-5), Attr("output_mean_var", "bool", False)),
+        "layer",
+        """(data - mean) / std * gamma + beta with mean and std along `axis`, whose extent gamma and beta have.
+
+        `output_mean_var` also returns the mean and the standard deviation (not the variance).""",
+        (_case((3, 2, 5), 5), _case((1, 1), 1), _case((3, 2, 5), 3, axis=0, eps=0.01), _case((3, 2, 5), 2, axis=-2),
+         _case((0, 4), 4), Sample(((3, 2), (3,), (2,)), error="MXNetError")),
+        aliases=("_npx_layer_norm",),
+    ),
+    _record(
+        "GroupNorm",
+        _group,
+        _group_shape,
+        (Attr("num_groups", "int", 1), Attr("eps", "float", 1e-5), Attr("output_mean_var", "bool", False)),
+        "group",
+        """Normalises data (n, channels, ...) over each of `num_groups` groups of channels; gamma and beta have one entry a
+        group. `output_mean_var` also returns mean and standard deviation, of shape (n, num_groups).""",
+        (_case((3, 4, 5), 2, num_groups=2), _case((2, 3, 2, 2), 1), _case((2, 4, 3), 4, num_groups=4, eps=0.01),
+         _case((0, 4, 3), 2, num_groups=2), Sample(((3, 4, 5), (3,), (3,)), {"num_groups": 3}, error="MXNetError")),
+    ),
+    _record(
+        "InstanceNorm",
+        _instance,
+        _instance_shape,
+        (Attr("eps", "float", 1e-3),),
+        "instance",
+        "Normalises each channel of each sample of data (n, channels, spatial...) over its spatial axes.",
+        (_case((3, 4, 5), 4), _case((2, 3, 2, 3), 3, eps=0.1), _case((0, 3, 2), 3),
+         Sample(((3, 4), (4,), (4,)), error="MXNetError")),
     ),
     OpDef(
-        "moments",
-        _moments,
-        attrs=(Attr("axes", "shape?", None), Attr("keepdims", "bool", False)),
-        outputs=("mean", "var"),
-        infer_shape=_infer_moments,
-        grad=_moments_gradient,
-        doc="The mean and the (population) variance along `axes`, which must be given.",
-        samples=(
-            Sample(((2, 3, 4),), {"axes": (0, 2)}),
-            Sample(((3,),), {"axes": 0}),
-            Sample(((2, 3, 5),), {"axes": -1, "keepdims": True}),
-            Sample(((2, 0),), {"axes": 0}),
-            Sample(((2, 3),), error="MXNetError"),
-        ),
+        "_backward_norm",
+        _backward_kernel,
+        inputs=("head", "data", "gamma", "mean", "inverse_std"),
+        attrs=(Attr("kind", "enum", choices=("batch", "layer", "group", "instance")), Attr("axis", "int", 1),
+               Attr("num_groups", "int", 1), Attr("eps", "float", 1e-5), Attr("own_statistics", "bool", True)),
+        outputs=("data", "gamma", "beta"),
+        infer_shape=_backward_shape,
+        infer_dtype=_backward_dtype,
+        grad=_backward_grad,
+        doc="""The gradients of a norm for its data, gamma and beta. Mean and inverse deviation are those of the data
+        (`own_statistics`, and then differentiated through the data) or given ones.""",
+        samples=(Sample(((2, 3, 4), (2, 3, 4), (3,), (3,), (3,)), {"kind": "batch", "own_statistics": False}, nograd=(3, 4)),),
     ),
-)
+    OpDef(
+        "_along_axis",
+        _along_axis,
+        inputs=("param", "like"),
+        attrs=(Attr("axis", "int"),),
+        infer_shape=_along_shape,
+        infer_dtype=lambda attrs, ins, outs: (ins, [ins[1]]),
+        grad=_along_grad,
+        doc="A vector reshaped to run along `axis` of `like`, in its dtype: (c,) becomes (1, c, 1, 1).",
+        samples=(Sample(((3,), (2, 3, 4)), {"axis": 1}), Sample(((4,), (2, 4)), {"axis": -1})),
+    ),
+)  # fmt: skip
