@@ -24,6 +24,8 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "optimizer": ("autohybrid.optim.optimizer", None),
     "lr_scheduler": ("autohybrid.optim.lr_scheduler", None),
     "metric": ("autohybrid.optim.metric", None),
+    "kvstore": ("autohybrid.training.kvstore", None),
+    "kv": ("autohybrid.training.kvstore", None),
     "name": ("autohybrid.naming", None),
     "context": ("autohybrid.context", None),
     "AttrScope": ("autohybrid.naming", "AttrScope"),

@@ -16,13 +16,14 @@ class L2Loss(Loss):
     Result: (N,).
     """
 
-    def __init__(self, weight: float | None = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
+    def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
         super().__init__(weight, batch_axis, **kwargs)
+        self._half = weight / 2
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         label = like(F, label, pred)
         loss = F.np.square(label - pred) if is_np_array() else F.square(label - pred)
-        loss = weighted(F, loss, self._weight / 2, sample_weight)
+        loss = weighted(F, loss, self._half, sample_weight)
         return sample_mean(F, loss, self._batch_axis)
 
 

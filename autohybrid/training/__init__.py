@@ -1,0 +1,1 @@
+"""What drives training besides Gluon: key-value stores, callbacks, checkpoints, data iterators and Module."""
