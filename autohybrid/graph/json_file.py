@@ -22,8 +22,9 @@ def write_graph(heads: Sequence[Head]) -> str:
     row_pointer = [0]
     for node in nodes:
         row_pointer.append(row_pointer[-1] + node.output_count)
+    versions: dict[Node, int] = {}
     document = {
-        "nodes": [_node_record(node, position) for node in nodes],
+        "nodes": [_node_record(node, position, versions) for node in nodes],
         "arg_nodes": [i for i, node in enumerate(nodes) if node.op is None],
         "node_row_ptr": row_pointer,
         "heads": [[position[node], index, 0] for node, index in heads],
@@ -32,12 +33,17 @@ def write_graph(heads: Sequence[Head]) -> str:
     return _text(document, 0)
 
 
-def _node_record(node: Node, position: Mapping[Node, int]) -> dict[str, Any]:
+def _node_record(node: Node, position: Mapping[Node, int], versions: dict[Node, int]) -> dict[str, Any]:
+    """One node; `versions` counts, as MXNet does, how often each auxiliary state was handed to a node that changes it."""
     record: dict[str, Any] = {"op": "null" if node.op is None else node.op.name, "name": node.name}
     attrs = {**(node.attrs.given if node.attrs is not None else {}), **node.notes}
     if attrs:
         record["attrs"] = dict(sorted(attrs.items()))
-    record["inputs"] = [[position[source], index, 0] for source, index in node.inputs]
+    if node.op is not None and node.op.aux and node.attrs is not None:
+        for name, (source, _) in zip(node.op.input_names(node.attrs), node.inputs):
+            if name in node.op.aux:
+                versions[source] = versions.get(source, 0) + 1
+    record["inputs"] = [[position[source], index, versions.get(source, 0)] for source, index in node.inputs]
     if node.extra is not None and hasattr(node.extra, "subgraphs"):
         record["subgraphs"] = [json.loads(write_graph(g)) for g in node.extra.subgraphs]
     return record

@@ -9,7 +9,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
-from autohybrid.tensor.shapes import normalize_axis, require_floating, unify, unify_dtypes
+from autohybrid.tensor.shapes import normalize_axis, require_floating, same_floating, unify, unify_dtypes
 
 _AXIS = Attr("axis", "int", -1)
 _TEMPERATURE = Attr("temperature", "float?", None)
@@ -164,23 +164,16 @@ def _log_softmax_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> 
     return [to_head, to_output]
 
 
-def _instance_view(attrs: Attrs, data: Any) -> tuple[Any, int]:
-    """`data` with the axis that SoftmaxActivation normalises: the channels, or everything behind the first axis."""
-    if attrs.mode == "channel":
-        return data, 1
-    return data.reshape(data.shape[0], -1) if data.size else data, -1
+def _activation_axis(attrs: Attrs) -> int:
+    return 1 if attrs.mode == "channel" else -1
 
 
 def _softmax_activation(xp: Any, attrs: Attrs, data: Any) -> Any:
-    view, axis = _instance_view(attrs, data)
-    return _softmax(xp, _SOFTMAX.parse({"axis": axis}), view).reshape(data.shape)
+    return _softmax(xp, _SOFTMAX.parse({"axis": _activation_axis(attrs)}), data)
 
 
 def _softmax_activation_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    if node.attrs.mode == "channel":
-        return F._backward_softmax(heads[0], node.outputs[0], axis=1)
-    flat = F._backward_softmax(F.Flatten(heads[0]), F.Flatten(node.outputs[0]))
-    return F.reshape_like(flat, heads[0])
+    return F._backward_softmax(heads[0], node.outputs[0], axis=_activation_axis(node.attrs))
 
 
 def _activation_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -253,8 +246,9 @@ OPERATORS = (
         _softmax_activation,
         attrs=(Attr("mode", "enum", "instance", ("channel", "instance")),),
         infer_shape=_activation_shape,
+        infer_dtype=same_floating,
         grad=_softmax_activation_grad,
-        doc="softmax over everything behind the first axis, or over axis 1 with `mode='channel'`.",
+        doc="softmax over the last axis, or over axis 1 with `mode='channel'`. Old; use softmax.",
         samples=(Sample(((3, 4),)), Sample(((3, 2, 3),)), Sample(((2, 3, 2, 2),), {"mode": "channel"}),
                  Sample(((3, 4),), {"mode": "channel"}, error="MXNetError")),
     ),
