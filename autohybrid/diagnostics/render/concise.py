@@ -6,7 +6,7 @@ The shape is a contract with problem matchers of editors and CI; notebooks write
 from __future__ import annotations
 
 from autohybrid.diagnostics.model import Confidence, Diagnostic
-from autohybrid.diagnostics.render.style import Style
+from autohybrid.diagnostics.render.style import Style, one_line
 from autohybrid.diagnostics.render.summary import summary_lines
 from autohybrid.diagnostics.report import Report
 
@@ -24,6 +24,5 @@ def to_line(finding: Diagnostic) -> str:
     span = finding.span
     cell = "" if finding.cell is None else f"cell {finding.cell}:"
     sure = "" if finding.confidence is Confidence.DEFINITE else f"[{finding.confidence.value}]"
-    message = " ".join(finding.message.split())
-    place = f"{span.path}:{cell}{span.line}:{span.column}-{span.end_line}:{span.end_column}"
-    return f"{place}: {finding.code} {finding.severity.value}{sure} {message}"
+    place = f"{one_line(span.path)}:{cell}{span.line}:{span.column}-{span.end_line}:{span.end_column}"
+    return f"{place}: {finding.code} {finding.severity.value}{sure} {one_line(finding.message)}"

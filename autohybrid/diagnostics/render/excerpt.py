@@ -15,7 +15,7 @@ class Excerpt:
     """The text shown, and the columns (0-based, inside that text) at which given characters of the line start."""
 
     text: str
-    columns: tuple[int, ...]
+    columns: Sequence[int]
     width: int
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
@@ -31,6 +31,8 @@ class Excerpt:
 
 def make_excerpt(line: str, ranges: Sequence[tuple[int, int]], available: int, style: Style) -> Excerpt:
     """The part of `line` that fits into `available` columns and holds the first of `ranges` (1-based characters)."""
+    if len(line) <= available and line.isascii() and line.isprintable():
+        return Excerpt(line.rstrip(), range(len(line) + 1), len(line) + 1)
     shown: list[str] = []
     columns = [0]
     for char in line:

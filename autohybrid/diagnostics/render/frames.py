@@ -40,6 +40,7 @@ class _Mark:
 @dataclass(frozen=True, slots=True)
 class _Glyphs:
     top: str
+    next: str
     side: str
     gap: str
     tee: str
@@ -48,8 +49,8 @@ class _Glyphs:
     weak: str
 
 
-_UNICODE = _Glyphs("╭─", "│", "┆", "├", "╰", "━", "─")
-_ASCII = _Glyphs("-->", "|", ":", "=", "=", "^", "-")
+_UNICODE = _Glyphs("╭─", "├─", "│", "┆", "├", "╰", "━", "─")
+_ASCII = _Glyphs("-->", "-->", "|", ":", "=", "=", "^", "-")
 
 
 def to_rows(finding: Diagnostic, sources: Sources, style: Style) -> list[Row]:
@@ -103,7 +104,7 @@ class _Frame:
         glyphs = self._glyphs
         cell = f" cell {self._finding.cell}" if self._finding.cell is not None else ""
         place = f" {span.path}{cell}:{span.line}:{span.column}"
-        corner = glyphs.top if is_first else glyphs.tee + (glyphs.top[-1] if self._style.unicode else "-->")
+        corner = glyphs.top if is_first else glyphs.next
         yield (
             (" " * self._gutter + corner, "gutter"),
             (self._clean(place), "path"),

@@ -6,7 +6,7 @@ GitHub keeps ten errors and ten warnings of a step, so errors come first and the
 from __future__ import annotations
 
 from autohybrid.diagnostics.model import Diagnostic, Severity
-from autohybrid.diagnostics.render.style import Style
+from autohybrid.diagnostics.render.style import Style, one_line
 from autohybrid.diagnostics.render.summary import summary_lines
 from autohybrid.diagnostics.report import Report
 
@@ -43,9 +43,9 @@ def _to_command(finding: Diagnostic) -> str:
         "endColumn": span.end_column,
     }
     listed = ",".join(f"{name}={_escape(str(value), in_property=True)}" for name, value in properties.items())
-    text = f"{span}: {finding.code} {finding.message}"
+    text = f"{span}: {finding.code} {one_line(finding.message)}"
     if finding.help:
-        text += f"\n  help: {finding.help}"
+        text += f"\n  help: {one_line(finding.help)}"
     return f"::{_COMMANDS[finding.severity]} {listed}::{_escape(text)}"
 
 
@@ -56,4 +56,4 @@ def _escape(text: str, *, in_property: bool = False) -> str:
 
 
 def _in_cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    return one_line(text.replace("|", "\\|"))

@@ -39,6 +39,11 @@ def char_width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
+def one_line(text: str) -> str:
+    """The text on one line, without characters that would move a cursor or start a command."""
+    return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
+
+
 def wrap(text: str, width: int) -> list[str]:
     """Lines of at most `width` columns, broken at blanks; a word that is longer has a line of its own."""
     lines: list[str] = []
