@@ -1,6 +1,8 @@
 """`mx.nd.contrib`: operators of this group, made from the records on first use."""
 
+from autohybrid.tensor.composites import isfinite, isinf, isnan
 from autohybrid.tensor.imperative import call_operator as _call_operator
 from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
 
 __getattr__, __dir__ = _lazy_namespace(globals(), "contrib", "autohybrid.ndarray.contrib", _call_operator)
+__all__ = ["isfinite", "isinf", "isnan"]

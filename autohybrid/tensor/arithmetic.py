@@ -69,7 +69,8 @@ def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) ->
     elif isinstance(rhs, NDArray) and isinstance(lhs, NUMBERS) and not isinstance(lhs, complex):
         return _with_scalar(row.reflected_scalar, rhs, lhs, out)
     elif isinstance(lhs, NUMBERS) and isinstance(rhs, NUMBERS):
-        return row.on_numbers(lhs, rhs)
+        result = row.on_numbers(lhs, rhs)
+        return int(result) if isinstance(result, (bool, np.bool_)) else result  # 1 or 0, as arrays give
     for value in (lhs, rhs):
         delegate = getattr(type(value), "__tensor_binary__", None)
         if delegate is not None:

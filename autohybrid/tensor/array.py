@@ -1,7 +1,8 @@
 """NDArray: an array on a device that can take part in autograd. Owns identity, data movement and conversion.
 
-Arithmetic is in `tensor/arithmetic.py`, subscripts in `tensor/indexing.py`, the methods that operators provide in
-`tensor/methods.py`; they are attached when `autohybrid.ndarray` is imported.
+Arithmetic is in `tensor/arithmetic.py`, subscripts in `tensor/indexing.py`, copies in `tensor/copying.py`, `reshape`
+and its kin in `tensor/reshaping.py`, the methods that operators provide in `tensor/methods.py`; all are attached when
+`autohybrid.ndarray` is imported.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from autohybrid.context import Context, cpu, current_context
 from autohybrid.errors import MXNetError
-from autohybrid.tensor.backend import Array, namespace_of, to_device, to_host
+from autohybrid.tensor.backend import Array, array_namespace, namespace_of, to_device, to_host
 from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.tape import Entry, Variable, run_backward, state
 
@@ -82,6 +83,11 @@ class NDArray:
         return True
 
     @property
+    def handle(self) -> NDArray:
+        """What tells two arrays apart: `x.handle is y.handle` when they are one array."""
+        return self
+
+    @property
     def T(self) -> NDArray:
         """The array with its axes reversed."""
         return self if self.ndim < 2 else self.transpose()
@@ -108,10 +114,12 @@ class NDArray:
         raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
 
     if TYPE_CHECKING:
-        # Arithmetic, subscripts and the methods that records provide are attached when `autohybrid.ndarray` is imported.
+        # Arithmetic, subscripts and most methods are attached when `autohybrid.ndarray` is imported.
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, key: Any) -> NDArray: ...
         def __setitem__(self, key: Any, value: Any) -> None: ...
+        def copyto(self, other: Any) -> Any: ...
+        def as_in_context(self, context: Context) -> NDArray: ...
         def __neg__(self) -> NDArray: ...
         def __add__(self, other: Any) -> NDArray: ...
         def __sub__(self, other: Any) -> NDArray: ...
@@ -160,33 +168,7 @@ class NDArray:
 
     wait_to_write = wait_to_read
 
-    # -- moving and copying ------------------------------------------------------------------------------------------
-    def copyto(self, other: NDArray | Context) -> NDArray:
-        """Copy the values into `other`, an array of the same shape, or to a device. Raises MXNetError on another shape."""
-        if isinstance(other, Context):
-            return wrap(self._move(other, True), other)
-        if not isinstance(other, NDArray):
-            raise TypeError(f"copyto does not support type {type(other)}")
-        if other is self:
-            raise RuntimeError("cannot copy an array onto itself")
-        if other.shape != self.shape:
-            raise MXNetError(f"copyto: an array of shape {self.shape} does not fit into one of shape {other.shape}")
-        other._data[...] = to_device(self._data, other._ctx)
-        return other
-
-    def as_in_context(self, context: Context) -> NDArray:
-        """The array on `context`; itself when it is there already."""
-        if context == self._ctx:
-            return self
-        moved = wrap(self._move(context, True), context)
-        return moved
-
-    as_in_ctx = as_in_context
-
-    def _move(self, ctx: Context, copy: bool) -> Array:
-        moved = to_device(self._data, ctx)
-        return moved.copy() if copy and moved is self._data else moved
-
+    # -- other kinds of arrays -----------------------------------------------------------------------------------------
     def as_nd_ndarray(self) -> NDArray:
         """Itself: a classic array."""
         return self
@@ -202,10 +184,7 @@ class NDArray:
         """Make this array a leaf whose gradient `backward()` puts into `.grad`. `grad_req`: 'write', 'add', 'null'."""
         if grad_req not in ("write", "add", "null"):
             raise ValueError(f"grad_req must be 'write', 'add' or 'null', not {grad_req!r}")
-        xp_data = self._data
-        grad = wrap(xp_data * 0 if xp_data.dtype.kind != "b" else xp_data & False, self._ctx)
-        grad._data[...] = 0
-        mark_variable(self, grad, grad_req)
+        mark_variable(self, wrap(array_namespace(self._data).zeros_like(self._data), self._ctx), grad_req)
 
     @property
     def _fresh_grad(self) -> bool:
@@ -268,12 +247,12 @@ def wrap(data: Array, ctx: Context = _CPU) -> NDArray:
 
 def mark_variable(array: NDArray, grad: NDArray | None, grad_req: str) -> None:
     """Make `array` a leaf of the tape whose gradient goes to `grad`."""
-    array._grad = grad
+    array._grad = grad if grad_req != "null" else None
     array._entry = (Variable(grad, grad_req), 0) if grad_req != "null" else None
 
 
 def refuse_inplace(array: NDArray) -> None:
-    """Raise MXNetError when `array` is part of a recorded graph and recording is on: writing would falsify gradients."""
+    """Raise MXNetError when `array` is part of the graph being recorded: writing would falsify gradients."""
     if state.recording and array._entry is not None:
         raise MXNetError(
             "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded graph; "

@@ -10,7 +10,7 @@ import numpy as np
 from autohybrid.context import Context, current_context
 from autohybrid.errors import MXNetError
 from autohybrid.tensor import random_state
-from autohybrid.tensor.array import NDArray, wrap
+from autohybrid.tensor.array import NDArray, refuse_inplace, wrap
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.backend import array_namespace, namespace_of
 from autohybrid.tensor.frontend import BoundCall
@@ -39,6 +39,7 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     """Run `op` on NDArrays. Raises MXNetError for shapes, dtypes or values that the operator refuses."""
     if state.builder is not None:
         return state.builder.stage(op, attrs, inputs, out)
+    targets = None if out is None else _targets(op, attrs, inputs, out)
     if inputs:
         ctx = inputs[0]._ctx
         arrays = [x._data for x in inputs]
@@ -48,6 +49,7 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     else:
         arrays, ctx = [], _creation_context(attrs)
         xp = namespace_of(ctx)
+        check_inputs(op, attrs, arrays)
     results = run_kernel(op, attrs, xp, arrays, state.training, ctx)
     if op.mutates:
         results = _apply_mutations(op, attrs, inputs, results)
@@ -57,13 +59,14 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     outputs = [wrap(r, ctx) for r in results[:visible]]
     if state.recording:
         _record(op, attrs, xp, inputs, results, outputs)
-    if out is not None:
-        return _write_out(op, outputs, out)
+    if targets is not None:
+        _write_out(op, attrs, targets, outputs)
+        return out
     return outputs[0] if visible == 1 else outputs
 
 
 def run_kernel(op: OpDef, attrs: Attrs, xp: Any, arrays: Sequence[Any], train: bool, ctx: Context) -> tuple[Any, ...]:
-    """Call the kernel on raw arrays; always a tuple. Turns NumPy's complaints into MXNetError with the operator's name."""
+    """Call the kernel on raw arrays; always a tuple. NumPy's complaints become MXNetErrors that name the operator."""
     extra: dict[str, Any] = {}
     if op.train_dependent:
         extra["train"] = train
@@ -167,14 +170,36 @@ def _backward_effect(op: OpDef, attrs: Attrs, xp: Any, inputs: tuple[NDArray, ..
     return apply
 
 
-def _write_out(op: OpDef, outputs: list[NDArray], out: Any) -> Any:
+def _targets(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any) -> list[NDArray]:
+    """The arrays of `out=`. Raises TypeError for something else, MXNetError for another number of them than the
+    outputs, and while recording for an array of the recorded graph: overwriting it would falsify gradients."""
     targets = list(out) if isinstance(out, (list, tuple)) else [out]
-    if len(targets) > len(outputs):
-        raise MXNetError(f"operator {op.name}: `out` has {len(targets)} arrays, the operator gives {len(outputs)}")
+    for target in targets:
+        if not isinstance(target, NDArray):
+            raise TypeError(f"operator {op.name}: `out` must be an NDArray or a list, not {type(target).__name__}")
+        if state.recording:
+            refuse_inplace(target)
+    if len(targets) not in (op.visible_outputs(attrs), len(op.output_names(attrs))):
+        raise MXNetError(
+            f"operator {op.name}: `out` has {len(targets)} arrays, the operator gives {op.visible_outputs(attrs)}"
+        )
+    if state.recording and any(t is x for t in targets for x in inputs) and any(x._entry is not None for x in inputs):
+        raise MXNetError(
+            f"operator {op.name}: `out` is also an input while a recorded array takes part; in-place operations "
+            "(+=, -=, x[:] = ...) are not possible then: write `x = x + y`"
+        )
+    return targets
+
+
+def _write_out(op: OpDef, attrs: Attrs, targets: Sequence[NDArray], outputs: Sequence[NDArray]) -> None:
     for target, value in zip(targets, outputs):
         if target.shape != value.shape:
             raise MXNetError(f"operator {op.name}: `out` has shape {target.shape}, the result has shape {value.shape}")
+        # Operators without inputs take the dtype of `out`.
+        if target.dtype != value.dtype and op.input_names(attrs):
+            raise MXNetError(
+                f"operator {op.name}: `out` has dtype {target.dtype.__name__}, the result has {value.dtype.__name__}"
+            )
         target._data[...] = value._data
         if value._entry is not None:
             target._entry = value._entry
-    return out

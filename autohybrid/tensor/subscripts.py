@@ -176,7 +176,7 @@ def parse(key: Any, shape: tuple[int, ...], tensor_shape: TensorShape, writing: 
     Raises IndexError (outside the array, too many indices), ValueError (a kind of key that arrays do not take, a step
     of 0, index arrays that do not broadcast together).
     """
-    if isinstance(key, slice) and key == slice(None) or isinstance(key, tuple) and not key:
+    if (isinstance(key, slice) and key == slice(None)) or (isinstance(key, tuple) and not key):
         return Subscript(shape, tuple(_span(slice(None), n) for n in shape), identity=True)
     if not shape:
         raise IndexError("an array without axes takes only `()` and `:` as index")
@@ -249,7 +249,7 @@ def _span(part: slice, extent: int) -> Span:
 
 
 def _index_array(part: Any, axis: int, extent: int) -> Pick | Gather:
-    """A list, range or NumPy array as positions. Raises IndexError for one outside the axis, ValueError for no numbers."""
+    """A list, range or NumPy array as positions. Raises IndexError for one outside, ValueError for no numbers."""
     found = np.asarray(part)
     if found.size and found.dtype.kind not in "biuf":
         raise ValueError(f"NDArray does not support slicing with key {part} of type {type(part)}.")

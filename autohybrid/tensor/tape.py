@@ -101,10 +101,7 @@ class NodeView:
     def inputs(self) -> Sequence[NDArray]:
         node = self._node
         if node.inputs is None:
-            raise MXNetError(
-                f"the saved arrays of {node.name} were freed by an earlier backward pass; "
-                "call backward(retain_graph=True) the first time to go back twice"
-            )
+            raise freed(node)
         if not self._linked:
             return node.inputs
         return [x if x._entry is e else x._alias(e) for x, e in zip(node.inputs, node.entries)]
@@ -120,6 +117,14 @@ class NodeView:
                 for index, array in enumerate(self._outputs):
                     array._entry = (node, index)
         return self._outputs
+
+
+def freed(node: TapeNode) -> MXNetError:
+    """The error for going back a second time through a call whose saved arrays are gone."""
+    return MXNetError(
+        f"the saved arrays of {node.name} were freed by an earlier backward pass; "
+        "call backward(retain_graph=True) the first time to go back twice"
+    )
 
 
 def run_backward(
@@ -176,6 +181,8 @@ class _GradientSums:
             return
         slots = self.slots.get(source)
         if slots is None:
+            if source.inputs is None:
+                raise freed(source)
             slots = self.slots[source] = [None] * len(source.outputs)
             heapq.heappush(self.queue, (-source.order, source))
         known = slots[index]
@@ -189,7 +196,11 @@ def _walk(sums: _GradientSums, namespace: Any, retain: bool, linked: bool) -> No
         if node.grad is None:
             raise MXNetError(f"operator {node.name} is not differentiable: it has no gradient")
         view = NodeView(node, linked)
-        filled = [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)] if any([h is None for h in heads]) else heads
+        filled = (
+            [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)]
+            if any([h is None for h in heads])
+            else heads
+        )
         gradients = node.grad(namespace, view, filled)
         if not isinstance(gradients, (list, tuple)):
             gradients = (gradients,)
