@@ -51,6 +51,8 @@ class Builder:
         self.reads: set[str] = set()
         self.captured: dict[str, Callable[[], NDArray]] = {}
         self.written: dict[int, Storage] = {}
+        #: Memory written since this was last emptied, with what it held before; branches undo their writes by it.
+        self.write_log: dict[int, tuple[Storage, Head]] = {}
         #: Outputs of nodes that exist for what they raise (`assert`).
         self.effects: list[Head] = []
         #: Outputs that stand for Python numbers which a loop on tensors changes.
@@ -206,6 +208,12 @@ class Builder:
                 "write `x = x + y`, or do it outside `autograd.record()`"
             )
         self.written[id(storage)] = storage
+        self.write_log.setdefault(id(storage), (storage, storage.head))
+
+    def register(self, node: Node, facts: Sequence[tuple[tuple[int, ...], str]], differentiable: bool) -> None:
+        """Make the outputs of a node known that was made elsewhere (branches and loops)."""
+        for index, (shape, dtype) in enumerate(facts):
+            self.facts[node, index] = Fact(shape, dtype, differentiable)
 
     def written_inputs(self) -> list[tuple[str, Head]]:
         """The arguments and captured arrays (by variable name) that the code wrote into, and what they must hold then."""

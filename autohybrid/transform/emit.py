@@ -1,0 +1,95 @@
+"""Compile lowered text so that it reads, steps and fails on the user's own lines."""
+
+from __future__ import annotations
+
+import ast
+import types
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any
+
+from autohybrid.transform.lower_source import LoweredText, Range
+
+_FACTORY = "__autohybrid_factory__"
+
+
+def compile_lowered(lowered: LoweredText, function: types.FunctionType, first_line: int, indent: int, owner: type | None) -> Callable[..., Any]:
+    """The function of `lowered`, in the globals and closure of `function`, whose source starts at `first_line` of its
+    file, `indent` columns in. `owner` is the class that `super()` refers to."""
+    tree = ast.parse(lowered.text)
+    _Places(lowered, first_line, indent).visit(tree)
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    _strip(definition)
+    free = {name: cell for name, cell in _closure(function).items() if name != "__class__"}
+    factory = ast.parse(f"def {_FACTORY}({', '.join([*free, '__class__'])}):\n    pass\n    return {definition.name}")
+    outer = factory.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.body[0] = definition
+    ast.fix_missing_locations(factory)
+    namespace: dict[str, Any] = {}
+    exec(compile(factory, function.__code__.co_filename, "exec"), function.__globals__, namespace)
+    made: Any = namespace[_FACTORY](*free.values(), owner)
+    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    made.__qualname__, made.__doc__ = function.__qualname__, function.__doc__
+    made.source = lowered.text
+    return made  # type: ignore[no-any-return]
+
+
+def _strip(definition: ast.FunctionDef) -> None:
+    """Defaults come from the original function; annotations need not be evaluated again."""
+    arguments = definition.args
+    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+    arguments.kw_defaults = [None if d is None else ast.Constant(None) for d in arguments.kw_defaults]
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if argument is not None:
+            argument.annotation = None
+
+
+def _closure(function: types.FunctionType) -> dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet: the name stays unbound, as it is for the function itself
+            continue
+    return found
+
+
+class _Places(ast.NodeVisitor):
+    """Gives every node of the emitted tree the place of the user's code that it stands for."""
+
+    def __init__(self, lowered: LoweredText, first_line: int, indent: int) -> None:
+        self.exact = dict(lowered.places)
+        self.starts = sorted((emitted[:2], source) for emitted, source in lowered.places)
+        self.keys = [key for key, _ in self.starts]
+        self.first_line = first_line
+        self.indent = indent
+        self.lines = lowered.text.splitlines()
+
+    def generic_visit(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.expr, ast.stmt, ast.arg, ast.keyword, ast.excepthandler, ast.alias)):
+            self._move(node)
+        super().generic_visit(node)
+
+    def _move(self, node: Any) -> None:
+        emitted: Range = (
+            node.lineno,
+            self._column(node.lineno, node.col_offset),
+            node.end_lineno,
+            self._column(node.end_lineno, node.end_col_offset),
+        )
+        source = self.exact.get(emitted) or self._nearest(emitted)
+        node.lineno, node.end_lineno = source[0] + self.first_line - 1, source[2] + self.first_line - 1
+        node.col_offset, node.end_col_offset = source[1] + self.indent, source[3] + self.indent
+
+    def _nearest(self, emitted: Range) -> Range:
+        """The place of the last known node that starts at or before this one."""
+        index = bisect_right(self.keys, emitted[:2]) - 1
+        if index < 0:
+            return (1, 0, 1, 0)
+        return self.starts[index][1]
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1]
+        return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "replace"))

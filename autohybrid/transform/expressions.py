@@ -1,0 +1,157 @@
+"""Lowering of expressions: boolean operators, conditional expressions, calls of the user's own functions, and `F`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import libcst as cst
+import libcst.matchers as m
+
+from autohybrid.transform.static_tests import is_static
+
+#: Whether a dotted path of names (`helper`, `self.mask`, `layers.attend`) is a function that should be lowered too.
+IsOwnFunction = Callable[[str], bool]
+
+
+class ExpressionLowering(cst.CSTTransformer):
+    """Rewrites the expressions inside one statement. Records where each new node comes from in `origin`."""
+
+    def __init__(self, namespace: str | None, names: Collection[str], own: IsOwnFunction, origin: Origin) -> None:
+        super().__init__()
+        self.namespace = namespace
+        self.names = names
+        self.own = own
+        self.origin = origin
+        #: Expressions of which only the truth counts: tests, and operands of `and`, `or`, `not` in them.
+        self._truths: set[int] = set()
+
+    def on_leave(  # type: ignore[override]
+        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
+    ) -> cst.CSTNode:
+        result = super().on_leave(original_node, updated_node)
+        if isinstance(result, cst.CSTNode):
+            self.origin.note(result, original_node)
+        return result  # type: ignore[return-value]
+
+    # -- F -------------------------------------------------------------------------------------------------------------
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+        if self._is_namespace(original_node.value):
+            return updated_node.with_changes(value=cst.Name("g"))
+        return updated_node
+
+    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
+        # the keyword of `f(F=x)` is no use of the variable
+        return updated_node.with_changes(keyword=original_node.keyword)
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+        if self._is_namespace(original_node) and not self.origin.is_attribute_name(original_node):
+            return cst.Attribute(cst.Name("g"), cst.Name("F"))
+        return updated_node
+
+    def _is_namespace(self, node: cst.CSTNode) -> bool:
+        return self.namespace is not None and isinstance(node, cst.Name) and node.value == self.namespace
+
+    # -- truth -----------------------------------------------------------------------------------------------------------
+    def test(self, node: cst.BaseExpression) -> cst.BaseExpression:
+        """The lowered form of an expression of which only the truth counts."""
+        self._truths.add(id(node))
+        result = node.visit(self)
+        assert isinstance(result, cst.BaseExpression)
+        return result
+
+    def visit_IfExp(self, node: cst.IfExp) -> None:
+        self._truths.add(id(node.test))
+
+    def visit_UnaryOperation(self, node: cst.UnaryOperation) -> None:
+        if isinstance(node.operator, cst.Not):
+            self._truths.add(id(node.expression))
+
+    def visit_BooleanOperation(self, node: cst.BooleanOperation) -> None:
+        if id(node) in self._truths:
+            self._truths.update((id(node.left), id(node.right)))
+
+    def leave_BooleanOperation(
+        self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
+    ) -> cst.BaseExpression:
+        if is_static(original_node, self.names):
+            return updated_node
+        function = "and_" if isinstance(original_node.operator, cst.And) else "or_"
+        if id(original_node) in self._truths:
+            function = "all_true" if function == "and_" else "any_true"
+        return _call(function, [updated_node.left, _thunk(updated_node.right)])
+
+    def leave_UnaryOperation(
+        self, original_node: cst.UnaryOperation, updated_node: cst.UnaryOperation
+    ) -> cst.BaseExpression:
+        if not isinstance(original_node.operator, cst.Not) or is_static(original_node.expression, self.names):
+            return updated_node
+        return _call("not_", [updated_node.expression])
+
+    def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.BaseExpression:
+        if is_static(original_node.test, self.names):
+            return updated_node
+        return _call("branch", [updated_node.test, _thunk(updated_node.body), _thunk(updated_node.orelse)])
+
+    def leave_Comparison(self, original_node: cst.Comparison, updated_node: cst.Comparison) -> cst.BaseExpression:
+        if len(original_node.comparisons) != 2 or is_static(original_node, self.names):
+            return updated_node
+        first, second = updated_node.comparisons
+        if not m.matches(first.comparator, m.Name() | m.Integer() | m.Float() | m.Attribute(value=m.Name())):
+            return updated_node
+        left = cst.Comparison(updated_node.left, [first])
+        right = cst.Comparison(first.comparator.deep_clone(), [second])
+        return _call("all_true" if id(original_node) in self._truths else "and_", [left, _thunk(right)])
+
+    # -- calls -----------------------------------------------------------------------------------------------------------
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+        if m.matches(original_node, m.Call(func=m.Name("super"), args=[])):
+            return cst.parse_expression("super(__class__, self)")
+        is_super = m.matches(original_node.func, m.Attribute(value=m.Call(func=m.Name("super"))))
+        path = dotted(original_node.func)
+        if is_super or (path is not None and self.own(path)):
+            first = cst.Arg(updated_node.func)
+            return cst.Call(cst.parse_expression("g.call"), [_with_comma(first, updated_node.args), *updated_node.args])
+        return updated_node
+
+
+class Origin:
+    """Where the nodes of lowered code come from in the user's code."""
+
+    def __init__(self, positions: Callable[[cst.CSTNode], object | None], attribute_names: set[int]) -> None:
+        self._positions = positions
+        self._attribute_names = attribute_names
+        self.found: dict[int, tuple[cst.CSTNode, object]] = {}
+
+    def note(self, new: cst.CSTNode, original: cst.CSTNode) -> None:
+        """`new` stands for `original`."""
+        position = self._positions(original)
+        if position is not None:
+            self.found.setdefault(id(new), (new, position))
+
+    def is_attribute_name(self, node: cst.CSTNode) -> bool:
+        """Whether a Name is the part behind the dot, a keyword or a parameter, and no use of a variable."""
+        return id(node) in self._attribute_names
+
+
+def dotted(node: cst.BaseExpression) -> str | None:
+    """`a.b.c` as text; None for anything else."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        base = dotted(node.value)
+        return None if base is None else f"{base}.{node.attr.value}"
+    return None
+
+
+def _thunk(body: cst.BaseExpression) -> cst.Lambda:
+    return cst.Lambda(cst.Parameters(), body)
+
+
+def _call(function: str, values: list[cst.BaseExpression]) -> cst.Call:
+    return cst.Call(cst.Attribute(cst.Name("g"), cst.Name(function)), [cst.Arg(v) for v in values])
+
+
+def _with_comma(arg: cst.Arg, following: object) -> cst.Arg:
+    if not following:
+        return arg
+    return arg.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))

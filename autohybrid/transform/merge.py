@@ -1,0 +1,141 @@
+"""Merging what the two sides of a branch made of the same variable: tensors become outputs, equal values stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.graph.builder import Builder
+from autohybrid.graph.graph_tensor import GraphTensor
+from autohybrid.graph.node import Head
+from autohybrid.tensor.array import NDArray
+from autohybrid.transform.undefined import Undefined
+
+
+class Merge:
+    """Pairs of outputs that two sides give for the same place; `skeleton` knows how to rebuild the values.
+
+    A place is merged when both sides hold tensors of one shape and dtype (a number counts as a tensor of the other
+    side's kind); lists, tuples and dicts are merged item by item; anything else must be equal on both sides.
+    """
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.pairs: list[tuple[Head, Head]] = []
+        self.facts: list[tuple[tuple[int, ...], str]] = []
+
+    def add(self, then: Any, otherwise: Any, what: str) -> Any:
+        """A skeleton for the merged value of `what`. Raises HybridizeError when the sides cannot be one value."""
+        if isinstance(then, NDArray) or isinstance(otherwise, NDArray):
+            return self._tensors(then, otherwise, what)
+        if isinstance(then, Undefined) or isinstance(otherwise, Undefined):
+            return _Fixed(then if isinstance(then, Undefined) else otherwise)
+        if type(then) is type(otherwise) and isinstance(then, (list, tuple)) and len(then) == len(otherwise):
+            return _Sequence(type(then), [self.add(a, b, what) for a, b in zip(then, otherwise)])
+        if type(then) is type(otherwise) and isinstance(then, dict) and list(then) == list(otherwise):
+            return _Mapping(list(then), [self.add(then[k], otherwise[k], what) for k in then])
+        if then is otherwise or (type(then) is type(otherwise) and _equal(then, otherwise)):
+            return _Fixed(then)
+        if isinstance(then, (int, float)) and isinstance(otherwise, (int, float)):
+            return self._numbers(then, otherwise)
+        raise self.builder.refusal(
+            f"{what} is {_shown(then)} when the condition holds and {_shown(otherwise)} when not, and the condition is a "
+            "tensor: both sides of such a branch must give the same kind of value"
+        )
+
+    def _tensors(self, then: Any, otherwise: Any, what: str) -> Any:
+        known = then if isinstance(then, NDArray) else otherwise
+        a, b = (self._as_tensor(side, known, what) for side in (then, otherwise))
+        fact, other = self.builder.facts[a.head], self.builder.facts[b.head]
+        if (fact.shape, fact.dtype) != (other.shape, other.dtype):
+            raise self.builder.refusal(
+                f"{what} has shape {fact.shape} and dtype {fact.dtype} when the condition holds, but {other.shape} and "
+                f"{other.dtype} when not, and the condition is a tensor"
+            )
+        place = self._place(a, b)
+        place.number = all(self._is_number(side) for side in (then, otherwise))
+        return place
+
+    def _is_number(self, value: Any) -> bool:
+        return not isinstance(value, NDArray) or (isinstance(value, GraphTensor) and value.head in self.builder.numbers)
+
+    def _place(self, a: GraphTensor, b: GraphTensor) -> Any:
+        fact = self.builder.facts[a.head]
+        assert fact.shape is not None and fact.dtype is not None
+        self.pairs.append((a.head, b.head))
+        self.facts.append((fact.shape, fact.dtype))
+        return _Place(len(self.pairs) - 1, a._ctx)
+
+    def _as_tensor(self, value: Any, known: Any, what: str) -> GraphTensor:
+        if isinstance(value, NDArray):
+            return self.builder.lift(value)
+        if isinstance(value, Undefined):
+            return self.builder.apply("zeros_like", self.builder.lift(known))
+        if isinstance(value, (int, float)):
+            # Only for numbers that a loop already made tensors: the other side is marked.
+            lifted = self.builder.lift(known)
+            if lifted.head in self.builder.numbers:
+                zero = self.builder.apply("zeros_like", lifted)
+                return self.builder.apply("_plus_scalar", zero, scalar=value)
+        raise self.builder.refusal(
+            f"{what} is a tensor on one side of a branch and {_shown(value)} on the other, and the condition is a tensor"
+        )
+
+    def _numbers(self, then: Any, otherwise: Any) -> Any:
+        place = self._place(number_tensor(self.builder, then), number_tensor(self.builder, otherwise))
+        place.number = True
+        return place
+
+    def rebuild(self, skeleton: Any, heads: Sequence[Head]) -> Any:
+        """The merged value, with `heads` for the places."""
+        if isinstance(skeleton, _Place):
+            if skeleton.number:
+                self.builder.numbers.add(heads[skeleton.index])
+            return self.builder.tensor(heads[skeleton.index], skeleton.ctx)
+        if isinstance(skeleton, _Fixed):
+            return skeleton.value
+        items = [self.rebuild(item, heads) for item in skeleton.items]
+        if isinstance(skeleton, _Mapping):
+            return dict(zip(skeleton.keys, items))
+        return skeleton.kind(*items) if hasattr(skeleton.kind, "_fields") else skeleton.kind(items)
+
+
+def number_tensor(builder: Builder, value: float) -> GraphTensor:
+    """A one-element tensor that stands for a Python number which depends on tensors."""
+    tensor = builder.apply("_full", shape=(1,), value=float(value), dtype="float32")
+    builder.numbers.add(tensor.head)
+    return tensor
+
+
+class _Place:
+    def __init__(self, index: int, ctx: Any) -> None:
+        self.index = index
+        self.ctx = ctx
+        self.number = False
+
+
+class _Fixed:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Sequence:
+    def __init__(self, kind: Any, items: list[Any]) -> None:
+        self.kind = kind
+        self.items = items
+
+
+class _Mapping:
+    def __init__(self, keys: list[Any], items: list[Any]) -> None:
+        self.keys = keys
+        self.items = items
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(a == b)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return repr(value) if isinstance(value, (int, float, str, type(None))) else f"a {type(value).__name__}"

@@ -1,0 +1,122 @@
+"""`g`: what lowered code calls for the constructs that cannot stay Python when a tensor decides them.
+
+Every function here first looks at what it was given: Python values keep Python's meaning and run at once, while the
+graph is built; a tensor makes a branch or loop node. So lowering never has to guess.
+
+`g.<operator>` is the operator of the imperative namespace, which stages while a graph is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autohybrid import ndarray
+from autohybrid.graph.graph_tensor import GraphTensor
+from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.tape import state
+from autohybrid.transform.branches import build_branch, build_check
+from autohybrid.transform.loops import Signal, build_for, build_while
+from autohybrid.transform.undefined import Undefined
+
+
+class Runtime:
+    """See the module."""
+
+    #: How the body of a loop ended.
+    NEXT, BREAK, RETURN = Signal.NEXT, Signal.BREAK, Signal.RETURN
+
+    @property
+    def F(self) -> Any:
+        """The namespace that the user's `F` stands for."""
+        return ndarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(ndarray, name)
+
+    def undefined(self, name: str) -> Undefined:
+        """The value of a local variable that is not assigned yet."""
+        return Undefined(name)
+
+    def branch(
+        self, test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], values: tuple[Any, ...] = ()
+    ) -> Any:
+        """`if test: ... else: ...`; the two functions take and return the variables that either side assigns."""
+        if not _is_tensor(test):
+            return then(*values) if test else otherwise(*values)
+        return build_branch(test, then, otherwise, values)
+
+    def while_loop(self, test: Callable[..., Any], body: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        """`while test: body`; the body takes the variables it assigns, and returns (signal, variables, result)."""
+        return build_while(test, body, values)
+
+    def for_loop(self, items: Any, body: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+        """`for item in items: body`, unrolled; `body(item, *variables)` as in `while_loop`."""
+        return build_for(items, body, values)
+
+    def returned(self, signal: Any) -> Any:
+        """Whether a loop ended with `return`."""
+        return signal is Signal.RETURN if not _is_tensor(signal) else signal == float(Signal.RETURN.value)  # type: ignore[operator]
+
+    def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """`first and ...`, the later operands evaluated only when needed."""
+        for operand in rest:
+            first = self.branch(first, operand, lambda kept=first: kept)
+        return first
+
+    def or_(self, first: Any, *rest: Callable[[], Any]) -> Any:
+        """`first or ...`, the later operands evaluated only when needed."""
+        for operand in rest:
+            first = self.branch(first, lambda kept=first: kept, operand)
+        return first
+
+    def all_true(self, first: Any, second: Callable[[], Any]) -> Any:
+        """The truth of `first and second()`: a Python bool, or a one-element tensor of 1 or 0."""
+        return self.branch(first, lambda: _truth(second()), lambda: False)
+
+    def any_true(self, first: Any, second: Callable[[], Any]) -> Any:
+        """The truth of `first or second()`: a Python bool, or a one-element tensor of 1 or 0."""
+        return self.branch(first, lambda: True, lambda: _truth(second()))
+
+    def not_(self, value: Any) -> Any:
+        """`not value`; a tensor gives 1 or 0."""
+        if not _is_tensor(value):
+            return not value
+        _require_one_element(value)
+        return value == 0
+
+    def check(self, test: Any, message: Callable[[], Any]) -> None:
+        """`assert test, message`."""
+        if not _is_tensor(test):
+            assert test, message()
+            return
+        build_check(test, message)
+
+    def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """A call of the user's own function or method, lowered too where that is possible and needed."""
+        from autohybrid.transform.lowered import lowered_callable
+
+        return lowered_callable(function)(*args, **kwargs)
+
+
+def _truth(value: Any) -> Any:
+    """A Python value as a bool; a tensor as a number tensor, which merges with the bool of the other side."""
+    if not _is_tensor(value):
+        return bool(value)
+    _require_one_element(value)
+    builder = state.builder
+    truth = builder.apply("Cast", builder.apply("Reshape", value != 0, shape=(1,)), dtype="float32")
+    builder.numbers.add(truth.head)
+    return truth
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, GraphTensor) or (state.builder is not None and isinstance(value, NDArray))
+
+
+def _require_one_element(value: Any) -> None:
+    if value.size > 1:
+        raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
+
+
+runtime = Runtime()
