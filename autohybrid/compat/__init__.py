@@ -1,0 +1,74 @@
+"""`import mxnet` without MXNet: `autohybrid.compat.install()` lets it, and every submodule, resolve to autohybrid.
+
+Nothing is active before `install()` is called. Modules are the one implementation under a second name, not copies.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from autohybrid.compat.paths import find_module
+
+__all__ = ["install", "uninstall"]
+_ROOT = "mxnet"
+
+
+class _AliasLoader(Loader):
+    """Hands out a module that exists under its own name."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.target)
+        self.own_spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has just put the alias's spec on the module; relative imports inside it need its own.
+        module.__spec__ = self.own_spec
+
+
+class _AliasFinder(MetaPathFinder):
+    """Finds `mxnet` and `mxnet.*`."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != _ROOT and not fullname.startswith(f"{_ROOT}."):
+            return None
+        found = find_module(fullname[len(_ROOT) + 1 :])
+        if found is None:
+            return None
+        return ModuleSpec(fullname, _AliasLoader(found), is_package=True)
+
+
+_finder = _AliasFinder()
+
+
+def install() -> None:
+    """Let `import mxnet` mean autohybrid from now on, in this process.
+
+    Raises ImportError when a real MXNet was imported already: two implementations in one process cannot be mixed.
+    """
+    loaded = sys.modules.get(_ROOT)
+    if loaded is not None and loaded is not importlib.import_module("autohybrid"):
+        raise ImportError(
+            "a real `mxnet` is already imported in this process; call autohybrid.compat.install() before anything "
+            "imports mxnet"
+        )
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def uninstall() -> None:
+    """Undo `install()`; modules that were imported stay what they are."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+    for name in [n for n in sys.modules if n == _ROOT or n.startswith(f"{_ROOT}.")]:
+        del sys.modules[name]

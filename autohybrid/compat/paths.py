@@ -1,0 +1,42 @@
+"""Where each of MXNet's module paths lives in autohybrid. One table; every other path keeps its name."""
+
+from __future__ import annotations
+
+import importlib.util
+
+#: `mxnet.<key>` is `<value>`; a path below a key continues below its value.
+_MOVED: dict[str, str] = {
+    "nd": "autohybrid.ndarray",
+    "ndarray.ndarray": "autohybrid.ndarray",
+    "sym": "autohybrid.symbol",
+    "symbol.symbol": "autohybrid.symbol",
+    "autograd": "autohybrid.tensor.autograd",
+    "random": "autohybrid.tensor.random",
+    "init": "autohybrid.optim.initializer",
+    "initializer": "autohybrid.optim.initializer",
+    "optimizer": "autohybrid.optim.optimizer",
+    "optimizer.optimizer": "autohybrid.optim.optimizer",
+    "lr_scheduler": "autohybrid.optim.lr_scheduler",
+    "metric": "autohybrid.optim.metric",
+    "name": "autohybrid.naming",
+    "context": "autohybrid.context",
+}
+
+
+def find_module(path: str) -> str | None:
+    """The autohybrid module that `mxnet.<path>` stands for ('' for mxnet itself); None when there is none."""
+    if not path:
+        return "autohybrid"
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        moved = _MOVED.get(".".join(parts[:length]))
+        if moved is not None:
+            return _existing(".".join([moved, *parts[length:]]))
+    return _existing(f"autohybrid.{path}")
+
+
+def _existing(name: str) -> str | None:
+    try:
+        return name if importlib.util.find_spec(name) is not None else None
+    except ModuleNotFoundError:
+        return None
