@@ -12,8 +12,8 @@ from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.shapes import normalize_axis, unify
 
 
-def _names(count: int) -> tuple[str, ...]:
-    return tuple(f"output{i}" for i in range(count)) if count > 1 else ("output",)
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"output{i}" for i in range(count))
 
 
 def _cut(data: Any, axis: int, bounds: Sequence[int], squeeze: bool) -> tuple[Any, ...]:
@@ -66,8 +66,9 @@ def _grad_split(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 
 # -- _split_v2 -------------------------------------------------------------------------------------------------------
-def _count(attrs: Attrs) -> int:
-    return attrs.sections if attrs.sections > 0 else len(attrs.indices)  # type: ignore[no-any-return]
+def _parts(attrs: Attrs) -> tuple[str, ...]:
+    count = attrs.sections if attrs.sections > 0 else len(attrs.indices)
+    return _numbered(count) if count > 1 else ("output",)
 
 
 def _bounds(attrs: Attrs, extent: int) -> list[int]:
@@ -110,7 +111,7 @@ OPERATORS: tuple[OpDef, ...] = (
         "SliceChannel",
         _slice_channel,
         attrs=(Attr("num_outputs", "int"), Attr("axis", "int", 1), Attr("squeeze_axis", "bool", False)),
-        outputs=lambda attrs: _names(attrs.num_outputs),
+        outputs=lambda attrs: _numbered(attrs.num_outputs),
         infer_shape=_infer_slice_channel,
         grad=_grad_split,
         aliases=("split",),
@@ -136,7 +137,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Attr("squeeze_axis", "bool", False),
             Attr("sections", "int", 0, doc="number of equal parts"),
         ),
-        outputs=lambda attrs: _names(_count(attrs)),
+        outputs=_parts,
         infer_shape=_infer_split_v2,
         grad=_grad_split,
         aliases=("_npi_split",),
