@@ -47,6 +47,13 @@ def unify_all(shapes: Iterable[Shape]) -> Shape:
     return result
 
 
+def require_known(names: Iterable[str], shapes: Iterable[Shape]) -> None:
+    """Raise MXNetError naming the first input whose rank is unknown, for operators that cannot infer it."""
+    for name, shape in zip(names, shapes):
+        if shape is None:
+            raise MXNetError(f"the shape of input `{name}` must be known, it does not follow from the others")
+
+
 def same_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     """All inputs and outputs have one shape (element-wise operators), known from any of them."""
     shape = unify_all([*ins, *outs])
