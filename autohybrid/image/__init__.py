@@ -1,0 +1,20 @@
+"""`mx.image`: reading, resizing, cutting and turning images."""
+
+from __future__ import annotations
+
+from autohybrid.image.cropping import (
+    center_crop,
+    color_normalize,
+    fixed_crop,
+    random_crop,
+    random_size_crop,
+    resize_short,
+    scale_down,
+)
+from autohybrid.image.reading import imdecode, imread, imresize
+from autohybrid.image.rotation import imrotate, random_rotate
+
+__all__ = [
+    "center_crop", "color_normalize", "fixed_crop", "imdecode", "imread", "imresize", "imrotate", "random_crop",
+    "random_rotate", "random_size_crop", "resize_short", "scale_down",
+]  # fmt: skip
