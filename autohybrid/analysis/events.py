@@ -7,7 +7,7 @@ believed to be what it is (`trail`), and how sure that is (`confidence`). Rules 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from autohybrid.diagnostics.model import Confidence, Label
@@ -81,3 +81,7 @@ class Event:
         """A text from `data`, empty where the emitter gave none."""
         value = self.data.get(key)
         return "" if value is None else str(value)
+
+    def with_confidence(self, confidence: Confidence) -> Event:
+        """The same event, more or less sure."""
+        return self if confidence is self.confidence else replace(self, confidence=confidence)

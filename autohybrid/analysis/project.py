@@ -1,48 +1,73 @@
-"""analyze: from the texts of a project to the events of each file. The one entry of the analysis for `check`."""
+"""analyze: from the texts of a project to the events of each file. The one entry of the analysis for `check`.
+
+Files that mention neither a hybrid block nor autohybrid are not parsed unless another file imports from them. Syntax
+trees live until the analysis ends; the collector of cycles is off meanwhile, as it would walk them again and again.
+"""
 
 from __future__ import annotations
 
-import ast
 import gc
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from autohybrid.analysis.entries import run_block, run_module
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.analysis.fields import ConstructorFields
+from autohybrid.analysis.frame import Session
+from autohybrid.analysis.index import ProjectIndex
+from autohybrid.analysis.interpreter import SourceInterpreter
+from autohybrid.analysis.settings import AnalysisSettings
 from autohybrid.analysis.source import SourceFile
 from autohybrid.spans import Span
 
+__all__ = ["AnalysisSettings", "analyze"]
 
-@dataclass(frozen=True, slots=True)
-class AnalysisSettings:
-    """What a project may tell the analysis.
-
-    `block_bases`: dotted or bare names of further classes to treat as HybridBlock. `hybrid_methods`: methods that
-    receive tensors. `tensor_names`: names of arguments that are always tensors, `assume_static`: never.
-    """
-
-    block_bases: tuple[str, ...] = ()
-    hybrid_methods: tuple[str, ...] = ("hybrid_forward", "forward")
-    tensor_names: tuple[str, ...] = ()
-    assume_static: tuple[str, ...] = ()
+_WORDS = ("hybrid_forward", "HybridBlock", "autohybrid", "HybridLambda")
+_RECURSION_LIMIT = 6000
 
 
 def analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[str, tuple[Event, ...]]:
     """The events of every file, keyed by its path. Never raises on any text: a file that does not parse yields one
     SYNTAX_ERROR event, the others go on."""
-    was_enabled = gc.isenabled()
+    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
-        return {file.path: _events_of(file) for file in files}
+        return _analyze(files, settings)
     finally:
+        sys.setrecursionlimit(limit)
         if was_enabled:
             gc.enable()
 
 
-def _events_of(file: SourceFile) -> tuple[Event, ...]:
-    try:
-        ast.parse(file.text)
-    except SyntaxError as error:
-        line, column = max(1, error.lineno or 1), max(1, error.offset or 1)
-        span = Span(file.path, line, column, line, column + 1)
-        return (Event(EventKind.SYNTAX_ERROR, span, text=error.msg or "invalid syntax", cell=file.cell),)
-    return ()
+def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[str, tuple[Event, ...]]:
+    index = ProjectIndex(files)
+    session = Session(index, settings, SourceInterpreter(), ConstructorFields, run_block)
+    events: dict[str, list[Event]] = {file.path: [] for file in files}
+    for file in files:
+        if any(word in file.text for word in _WORDS):
+            module = index.module_of(file.path)
+            if module is not None:
+                try:
+                    run_module(session, module)
+                except RecursionError:
+                    events[file.path].append(_too_deep(file))
+    for pending in session.pending.values():
+        confidence = session.evidence.settle(pending.event, pending.key)
+        if confidence is not None:
+            events.setdefault(pending.event.span.path, []).append(pending.event.with_confidence(confidence))
+    for file in files:
+        error = index.check(file.path)
+        if error is not None:
+            events[file.path].append(_syntax_error(file, error))
+    return {path: tuple(found) for path, found in events.items()}
+
+
+def _syntax_error(file: SourceFile, error: SyntaxError) -> Event:
+    line, column = max(1, error.lineno or 1), max(1, error.offset or 1)
+    span = Span(file.path, line, column, line, column + 1)
+    return Event(EventKind.SYNTAX_ERROR, span, text=error.msg or "invalid syntax", cell=file.cell)
+
+
+def _too_deep(file: SourceFile) -> Event:
+    return Event(EventKind.TOO_DEEP, Span(file.path, 1, 1, 1, 2), text="nested too deeply", cell=file.cell)

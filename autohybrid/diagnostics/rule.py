@@ -67,3 +67,30 @@ class Rule:
         if confidence is Confidence.LIKELY and self.severity is Severity.ERROR:
             return Severity.WARNING
         return self.severity
+
+
+def forward(body: str, inputs: str = "x", init: str = "", before: str = "") -> str:
+    """The source of a block for a case: `body` is that of `hybrid_forward(self, F, <inputs>)`, `init` goes into the
+    constructor, `before` above the class.
+
+    >>> print(forward("return F.relu(x)"), end="")
+    import mxnet as mx
+    from mxnet import autograd, gluon, nd
+    from mxnet.gluon import HybridBlock, nn
+    <BLANKLINE>
+    <BLANKLINE>
+    class Net(HybridBlock):
+        def hybrid_forward(self, F, x):
+            return F.relu(x)
+    """
+    lines = ["import mxnet as mx", "from mxnet import autograd, gluon, nd", "from mxnet.gluon import HybridBlock, nn"]
+    if before:
+        lines += ["", "", *before.strip("\n").split("\n")]
+    lines += ["", "", "class Net(HybridBlock):"]
+    if init:
+        lines += ["    def __init__(self):", "        super().__init__()"]
+        lines += [f"        {line}" for line in init.strip("\n").split("\n")] + [""]
+    arguments = f", {inputs}" if inputs else ""
+    lines += [f"    def hybrid_forward(self, F{arguments}):"]
+    lines += [f"        {line}".rstrip() for line in body.strip("\n").split("\n")]
+    return "\n".join(lines) + "\n"
