@@ -13,5 +13,6 @@ from autohybrid.gluon.data.vision.datasets import (
 )
 
 __all__ = [
-    "CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageRecordDataset", "datasets", "transforms",
+    "CIFAR10", "CIFAR100", "MNIST", "FashionMNIST", "ImageFolderDataset", "ImageRecordDataset", "datasets",
+    "transforms",
 ]  # fmt: skip

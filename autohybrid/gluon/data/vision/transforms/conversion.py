@@ -39,7 +39,7 @@ class Cast(HybridBlock):
 
 
 class ToTensor(HybridBlock):
-    """An image (height, width, channels) of 0 to 255 becomes float32 (channels, height, width) of 0 to 1; batches too."""
+    """An image (height, width, channels) of 0 to 255 becomes float32 (channels, height, width) of 0 to 1."""
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         return F.npx.image.to_tensor(x) if is_np_array() else F.image.to_tensor(x)

@@ -15,7 +15,7 @@ from autohybrid.numpy_semantics import is_np_array
 
 
 def _pair(size: Any) -> tuple[int, int]:
-    return (size, size) if isinstance(size, numbers.Number) else tuple(size)  # type: ignore[return-value]
+    return (size, size) if isinstance(size, numbers.Number) else tuple(size)
 
 
 def _require_float32(x: Any, transform: str) -> None:
@@ -24,7 +24,7 @@ def _require_float32(x: Any, transform: str) -> None:
 
 
 class Rotate(Block):
-    """Turn by a number of degrees (float32 images, channels first); `zoom_in` fills the frame, `zoom_out` fits in it."""
+    """Turn float32 images (channels first) by degrees; `zoom_in` fills the frame, `zoom_out` shows all of the image."""
 
     def __init__(self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False) -> None:
         super().__init__()
