@@ -13,6 +13,7 @@ from autohybrid.gluon.parameter_dict import ParameterDict
 from autohybrid.gluon.parameter_errors import UninitializedParameterError
 from autohybrid.gluon.parameter_files import load_into_block
 from autohybrid.gluon.scope import NameScope, name_block
+from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Block:
             else:
                 self._register_parameter(name, value)
         super().__setattr__(name, value)
+        epoch.move()
 
     def _register_parameter(self, name: str, parameter: Parameter) -> None:
         if name in self._reg_params:

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from autohybrid.tensor.epoch import epoch
+
 _numbers = itertools.count()
 
 
@@ -22,12 +24,14 @@ class HookHandle:
             raise AssertionError("this handle already holds a hook; detach it first")
         self._number = next(_numbers)
         hooks[self._number] = hook
+        epoch.move()
         self._hooks = hooks
 
     def detach(self) -> None:
         """Remove the hook; a second call does nothing."""
         if self._hooks is not None:
             self._hooks.pop(self._number, None)
+            epoch.move()
             self._hooks = None
 
     def __enter__(self) -> HookHandle:

@@ -19,6 +19,7 @@ from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
+    from autohybrid.transform.compiler import CompiledBlock
     from autohybrid.symbol import Symbol
 
 _DEFAULTS = HybridizeOptions()
@@ -50,7 +51,7 @@ class HybridBlock(Block):
         self._in_format: Format | None = None
         self._out_format: Format | None = None
         #: What the compiler keeps for this block; emptied by everything that could change the graph.
-        self._compiled: dict[Any, Any] = {}
+        self._compiled: CompiledBlock | None = None
         self._callback: Callable[..., None] | None = None
         self._monitor_all = False
 
@@ -81,7 +82,7 @@ class HybridBlock(Block):
         if "_compiled" in self.__dict__:
             self._cached_graph = ()
             self._in_format = self._out_format = None
-            self._compiled = {}
+            self._compiled = None
 
     def cast(self, dtype: Any) -> None:
         """Convert all parameters to another dtype; the block is compiled afresh."""
@@ -120,6 +121,8 @@ class HybridBlock(Block):
 
         Raises ValueError for a mixture of arrays and symbols, no tensor at all, or, hybridized, several devices.
         """
+        if type(x) is NDArray and self._active and not args and self._compiled is not None and state.builder is None:
+            return self._compiled((x,))
         if type(x) is NDArray and not self._active and not any(map(is_symbol, args)):
             params = self._arrays_on(x._ctx)
             if params is not None:
@@ -137,6 +140,13 @@ class HybridBlock(Block):
             return self._call_hybrid_forward(ndarray, x, args, self._stand_ins(devices[0]))
         if self._active and not any(isinstance(a, DeferredTensor) for a in (x, *args)):
             return self._run_compiled(x, args, devices)
+        return self._run_imperatively(devices, x, args)
+
+    def _call_imperatively(self, args: tuple[Any, ...]) -> Any:
+        """A call that is not compiled although the block is hybridized: its own code runs, children are compiled."""
+        return self._run_imperatively(kinds_and_devices(args)[2], args[0], args[1:])
+
+    def _run_imperatively(self, devices: list[Context], x: Any, args: tuple[Any, ...]) -> Any:
         params = self._arrays_on(devices[0])
         if params is None:
             return self._run_deferred(devices[0], x, args)

@@ -18,6 +18,7 @@ from autohybrid.gluon.parameter_errors import UninitializedParameterError, defer
 from autohybrid.tensor import autograd
 from autohybrid.tensor.array import NDArray, mark_variable, wrap
 from autohybrid.tensor.backend import namespace_of, to_device
+from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ class Parameter:
         #: Class and name of the block that owns it, and the argument that would have told the shape; for messages.
         self._owner: tuple[str, str, str | None] | None = None
         self.grad_req = grad_req
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_data":
+            epoch.move()  # compiled graphs hold the arrays
+        super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return f"Parameter {self.name} (shape={self.shape}, dtype={self.dtype})"
