@@ -35,11 +35,8 @@ def get_item(self: NDArray, key: Any) -> NDArray:
         return self
     if recorded:
         return read(gradient_namespace(), self, subscript, lambda host: _constant(self, host))  # type: ignore[no-any-return]
-    if 0 in subscript.result_shape and not (subscript.first_axis_slice or numpy_semantics.is_np_shape()):
-        raise MXNetError(
-            f"the subscript selects nothing of an array of shape {self.shape}; arrays without elements need numpy "
-            "semantics (`mx.npx.set_np()`)"
-        )
+    if 0 in subscript.result_shape and not (subscript.empty_rows or numpy_semantics.is_np_shape()):
+        raise subscript.refusal()
     return wrap(_selected(self, subscript), self._ctx)
 
 

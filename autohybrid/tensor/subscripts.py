@@ -63,12 +63,13 @@ Entry = Pick | Span | NewAxis | Gather
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subscript:
-    """A parsed key for an array of shape `shape`. `entries` covers every axis; `identity` is `x[:]` or `x[()]`."""
+    """A parsed key for an array of shape `shape`. `entries` covers every axis; `identity` is `x[:]` or `x[()]`,
+    `backwards` a lone slice that ends before it begins."""
 
     shape: tuple[int, ...]
     entries: tuple[Entry, ...]
     identity: bool = False
-    first_axis_slice: bool = False
+    backwards: bool = False
 
     @property
     def axes(self) -> tuple[Pick | Span | Gather, ...]:
@@ -143,6 +144,20 @@ class Subscript:
         """Whether every element is selected, in order."""
         return all(isinstance(e, Span) and e.full for e in self.axes)
 
+    @property
+    def empty_rows(self) -> bool:
+        """Whether nothing is selected in the one way that classic arrays allow: an empty slice of the first axis."""
+        empty = [isinstance(e, Span) and e.length == 0 for e in self.axes]
+        in_front = self.result_shape[0] == 0
+        return empty[0] and in_front and not any(empty[1:]) and not self.advanced and not self.backwards
+
+    def refusal(self) -> MXNetError:
+        """The error for a key that selects nothing."""
+        return MXNetError(
+            f"the subscript selects nothing of an array of shape {self.shape}; arrays without elements need numpy "
+            "semantics (`mx.npx.set_np()`)"
+        )
+
     def numpy_key(self, constant: Constant = lambda host: host) -> tuple[Any, ...]:
         """The key for a NumPy-like array; `constant` puts index arrays on its device.
 
@@ -193,8 +208,11 @@ def parse(key: Any, shape: tuple[int, ...], tensor_shape: TensorShape, writing: 
             continue
         entries.append(_entry(part, axis, shape[axis], tensor_shape))
         axis += 1
-    first = isinstance(key, slice) and key.step in (None, 1)
-    result = Subscript(shape, tuple(entries), first_axis_slice=first)
+    backwards = False
+    if isinstance(key, slice) and key.step in (None, 1):
+        start, stop, _ = key.indices(shape[0])
+        backwards = start > stop
+    result = Subscript(shape, tuple(entries), backwards=backwards)
     if result.advanced:
         _check_block(result)
     return result
@@ -276,10 +294,7 @@ def read(F: Any, x: Any, subscript: Subscript, constant: Constant) -> Any:
     Only the rank of `x` is built in, not its extents. Raises MXNetError when nothing is selected.
     """
     if 0 in subscript.result_shape:
-        raise MXNetError(
-            f"the subscript selects nothing of an array of shape {subscript.shape}; arrays without elements need numpy "
-            "semantics (`mx.npx.set_np()`)"
-        )
+        raise subscript.refusal()
     y = _sliced(F, x, subscript)
     if subscript.advanced:
         y = _gathered(F, y, subscript, constant)
