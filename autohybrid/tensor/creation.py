@@ -101,12 +101,17 @@ def zeros(
         from autohybrid.tensor.sparse import zeros as sparse_zeros
 
         return sparse_zeros(stype, shape, ctx, dtype, **kwargs)
-    return full(shape, 0, ctx, dtype, **kwargs)
+    return full(shape, 0, ctx, dtype, **_without_notes(kwargs))
 
 
 def ones(shape: int | tuple[int, ...], ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
     """An array of ones."""
-    return full(shape, 1, ctx, dtype, **kwargs)
+    return full(shape, 1, ctx, dtype, **_without_notes(kwargs))
+
+
+def _without_notes(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Without what only a symbol keeps: its `name`, and attributes of the form `__layout__`."""
+    return {k: v for k, v in kwargs.items() if k != "name" and not (k.startswith("__") and k.endswith("__"))}
 
 
 def _by_rule(name: str, ctx: Context | None, dtype: Any, **attrs: Any) -> NDArray:
