@@ -96,7 +96,7 @@ class SymbolBlock(HybridBlock):
 
     def _clear_cached_op(self) -> None:
         if "_compiled" in self.__dict__:
-            self._compiled = {}
+            self._compiled = None
 
     def _get_graph(self, *args: Any) -> tuple[list[Any], Symbol]:
         self._inputs_by_name(args)

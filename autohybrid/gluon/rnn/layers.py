@@ -188,7 +188,7 @@ class _RNNLayer(HybridBlock):
                 weight.shape = (weight.shape[0], shape[-1])
                 weight._finish_deferred_init()
 
-    def hybrid_forward(
+    def hybrid_forward(  # type: ignore[override]  # MXNet's name for the first input
         self, F: Any, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any
     ) -> Any:
         batch_axis = self._layout.find("N")
