@@ -137,8 +137,6 @@ class _Writer:
                 place = str(node.span)
                 self.lines.append(f"# {place}  {linecache.getline(node.span.path, node.span.line).strip()}".rstrip())
             self._call(node)
-        for change in self.function.written:
-            self.lines.append(f"{self._variable_name(change.name)}[...] = {self.names[change.head]}")
         self.lines.append(f"return {self._results()}")
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def run({', '.join(parameters)}):\n{body}\n"
@@ -148,9 +146,6 @@ class _Writer:
             if node.op is None and node.name == name:
                 return self.name_head((node, 0))
         return self.fresh(name)  # an argument that the graph does not use
-
-    def _variable_name(self, name: str) -> str:
-        return next(self.names[n, 0] for n in self.function.order if n.op is None and n.name == name)
 
     def _call(self, node: Node) -> None:
         assert node.op is not None
@@ -186,9 +181,10 @@ class _Writer:
 
     def _results(self) -> str:
         shown = []
-        for head in self.function.heads:
+        heads = self.function.all_heads
+        for head in heads:
             name = self.names[head]
-            shared = head[0].op is None or head in self.aliased or self.function.heads.count(head) > 1
+            shared = head[0].op is None or head in self.aliased or heads.count(head) > 1
             shown.append(f"{name}.copy()" if shared else name)
         return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
 

@@ -15,8 +15,9 @@ import numpy as np
 from autohybrid.graph.codegen import generate
 from autohybrid.graph.interpreter import run
 from autohybrid.graph.node import Head, Node, program_order
-from autohybrid.graph.structure import Structure, unflatten
+from autohybrid.graph.structure import ARRAY, Structure, unflatten
 from autohybrid.tensor.array import NDArray, wrap
+from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.tape import state
 
 #: Resolves to the array that a captured variable stands for now.
@@ -32,28 +33,47 @@ class Written:
     head: Head
 
 
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a block that the call leaves set to tensors: `structure` over `heads`."""
+
+    block: Any
+    name: str
+    structure: Structure
+    heads: tuple[Head, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOutputs:
+    """Everything a graph computes: the result, memory it writes, attributes it sets, nodes with effects."""
+
+    heads: tuple[Head, ...]
+    structure: Structure
+    written: tuple[Written, ...] = ()
+    attributes: tuple[Attribute, ...] = ()
+    effects: tuple[Head, ...] = ()
+
+    @property
+    def all_heads(self) -> tuple[Head, ...]:
+        """The heads of the result, then those to write, then those of attributes, then the effects."""
+        attributes = [h for a in self.attributes for h in a.heads]
+        return (*self.heads, *[w.head for w in self.written], *attributes, *self.effects)
+
+
 class GraphFunction:
-    """A graph with named inputs, captured arrays, the structure of its result, and the arrays it writes into."""
+    """A graph with named inputs, captured arrays and outputs. Calls may come from several threads."""
 
     def __init__(
-        self,
-        inputs: Sequence[str],
-        captured: dict[str, Provider],
-        heads: Sequence[Head],
-        structure: Structure,
-        written: Sequence[Written],
-        effects: Sequence[Head],
-        reads: frozenset[str],
+        self, inputs: Sequence[str], captured: dict[str, Provider], outputs: GraphOutputs, reads: frozenset[str]
     ) -> None:
         self.inputs = tuple(inputs)
         self.captured = captured
-        self.heads = tuple(heads)
-        self.structure = structure
-        self.written = tuple(written)
+        self.outputs = outputs
         self.reads = reads
-        self.all_heads: tuple[Head, ...] = (*self.heads, *[w.head for w in written], *effects)
+        self.all_heads = outputs.all_heads
         self.order: list[Node] = program_order(self.all_heads)
         self._code: dict[tuple[Signature, bool], Callable[..., Any]] = {}
+        self._resolved: tuple[int, list[NDArray]] = (-1, [])
 
     def __call__(self, arrays: Sequence[NDArray]) -> Any:
         """Run the graph on `arrays`, one for each name in `inputs`."""
@@ -61,22 +81,44 @@ class GraphFunction:
             return self._interpret(arrays)
         return self._execute(arrays)
 
+    def captured_arrays(self) -> list[NDArray]:
+        """The arrays that the captured variables stand for now."""
+        seen, arrays = self._resolved
+        if seen != epoch.value:
+            now = epoch.value
+            arrays = [provider() for provider in self.captured.values()]
+            self._resolved = (now, arrays)
+        return arrays
+
     def _interpret(self, arrays: Sequence[NDArray]) -> Any:
         feed = dict(zip(self.inputs, arrays))
-        feed.update({name: provider() for name, provider in self.captured.items()})
+        feed.update(zip(self.captured, self.captured_arrays()))
         values = run(self.all_heads, feed, order=self.order)
-        for change, value in zip(self.written, values[len(self.heads) :]):
-            feed[change.name]._data[...] = value._data
-        return unflatten(self.structure, iter(values))
+        return self._finish(values, lambda name: feed[name]._data)
 
     def _execute(self, arrays: Sequence[NDArray]) -> Any:
         raw = [a._data for a in arrays]
         code = self.code(tuple([(a.shape, a.dtype) for a in raw]), state.training)
+        ctx = arrays[0]._ctx
         with np.errstate(all="ignore"):
-            results = code(*raw, *[provider()._data for provider in self.captured.values()])
-        ctx = arrays[0]._ctx if arrays else None
-        values = [wrap(r, ctx) if ctx is not None else wrap(r) for r in results]
-        return unflatten(self.structure, iter(values))
+            results = code(*raw, *[a._data for a in self.captured_arrays()])
+        values = [wrap(r, ctx) for r in results]
+        if len(values) == 1 and self.outputs.structure == ARRAY:
+            return values[0]
+        names = (*self.inputs, *self.captured)
+        return self._finish(values, lambda name: (*raw, *[a._data for a in self.captured_arrays()])[names.index(name)])
+
+    def _finish(self, values: Sequence[NDArray], memory: Callable[[str], Any]) -> Any:
+        """Write what the call leaves changed, and put the result together."""
+        position = len(self.outputs.heads)
+        for change in self.outputs.written:
+            memory(change.name)[...] = values[position]._data
+            position += 1
+        for attribute in self.outputs.attributes:
+            part = iter(values[position : position + len(attribute.heads)])
+            setattr(attribute.block, attribute.name, unflatten(attribute.structure, part))
+            position += len(attribute.heads)
+        return unflatten(self.outputs.structure, iter(values))
 
     def code(self, signature: Signature, train: bool) -> Callable[..., Any]:
         """The generated executor for inputs of this signature; made on first use."""

@@ -1,110 +1,169 @@
 """Compiled calls of blocks: which graph serves a call, and building one when none does.
 
-A block keeps its graphs in `block._compiled` (emptied by everything that could change them). A graph is found by the
-structure of the arguments, the modes and, as far as building it read them, the shapes and dtypes of the arrays.
+A block keeps its CompiledBlock in `block._compiled` (dropped by everything that changes its structure). A graph is
+found by the structure of the arguments, the modes and, as far as building it read them, their shapes and dtypes.
 """
 
 from __future__ import annotations
 
-import warnings
+import sys
 from collections.abc import Sequence
 from typing import Any
 
-from autohybrid.errors import HybridizeError, HybridizeWarning
+from autohybrid.errors import HybridizeError
 from autohybrid.graph.builder import Builder
-from autohybrid.graph.function import GraphFunction, Written
+from autohybrid.graph.function import Attribute, GraphFunction, GraphOutputs, Written
 from autohybrid.graph.graph_tensor import GraphTensor
 from autohybrid.graph.node import Head
-from autohybrid.graph.structure import flatten, unflatten
+from autohybrid.graph.structure import Structure, flatten, unflatten
 from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.tape import state
 from autohybrid.transform.block_code import run_block_code
-from autohybrid.transform.findings import findings_of
+from autohybrid.transform.block_state import BlocksUsed
+from autohybrid.transform.findings import Findings, findings_of
 
 
 def call_compiled(block: Any, args: Sequence[Any]) -> Any:
-    """Call a hybridized block. Inside another block's graph it becomes a part of it.
+    """Call a hybridized block.
 
     Raises HybridizeError, with every finding, when the block cannot be a graph that gives the imperative result.
     """
-    arrays: list[NDArray] = []
-    structure = flatten(tuple(args), arrays)
-    key = (structure, state.recording, state.training, *[(a._data.shape, a._data.dtype, a._ctx) for a in arrays])
-    if state.recording:
-        key = (*key, *[a._entry is not None for a in arrays])
-    function = block._compiled.get(key)
-    if function is None:
-        function = block._compiled[key] = _find_or_build(block, structure, arrays)
-    return function(arrays)
+    compiled = block._compiled
+    if compiled is None:
+        compiled = block._compiled = CompiledBlock(block)
+    return compiled(tuple(args))
 
 
-def _find_or_build(block: Any, structure: Any, arrays: Sequence[NDArray]) -> GraphFunction:
-    """A graph for this call: one built for another signature, if it depends on nothing that differs; else a new one."""
-    for key, function in block._compiled.items():
-        if key[:3] == (structure, state.recording, state.training) and not function.reads:
-            known, wanted = key[3 : 3 + len(arrays)], [(a._data.ndim, a._data.dtype, a._ctx) for a in arrays]
-            if [(len(shape), dtype, ctx) for shape, dtype, ctx in known] == wanted:
-                return function  # type: ignore[no-any-return]
-    return build(block, structure, arrays)
+class Entry:
+    """A graph and the blocks it was built from. `shapes` are those of the call it was built for."""
+
+    __slots__ = ("function", "seen", "used")
+
+    def __init__(self, function: GraphFunction, used: BlocksUsed) -> None:
+        self.function = function
+        self.used = used
+        self.seen = epoch.value
+
+    def is_valid(self) -> bool:
+        """Whether the blocks still have the attributes that the graph was built from."""
+        if self.seen == epoch.value:
+            return True
+        now = epoch.value
+        if not self.used.unchanged():
+            return False
+        self.seen = now
+        return True
 
 
-def build(block: Any, structure: Any, arrays: Sequence[NDArray]) -> GraphFunction:
-    """Run the block's lowered code once on stand-ins for `arrays` and keep the graph.
+class CompiledBlock:
+    """The graphs of one hybridized block."""
 
-    Warns (HybridizeWarning) with the findings that do not prevent it; raises HybridizeError with those that do.
-    """
-    builder = Builder(state.recording, state.training, run_block_code)
+    def __init__(self, block: Any) -> None:
+        self.block = block
+        self.entries: dict[Any, Entry] = {}
+        self.findings: Findings | None = None
+        self._hooked: tuple[int, bool] = (-1, False)
+
+    def __call__(self, args: tuple[Any, ...]) -> Any:
+        arrays: list[NDArray] = []
+        structure = flatten(args, arrays)
+        if self._runs_imperatively():
+            return self.block._call_imperatively(args)
+        key = (structure, *_modes(arrays), *[(a._data.shape, a._data.dtype, a._ctx) for a in arrays])
+        entry = self.entries.get(key)
+        if entry is None or not entry.is_valid():
+            entry = self.entries[key] = self._find(key, arrays) or self._build(structure, arrays)
+        return entry.function(arrays)
+
+    def _runs_imperatively(self) -> bool:
+        """Whether a block inside has hooks (they fire at every call), or the code draws on Python's randomness.
+
+        Such a block runs its own code at each call; the hybridized blocks inside it are still compiled.
+        """
+        seen, hooked = self._hooked
+        if seen != epoch.value:
+            now = epoch.value
+            hooked = any(_has_hooks(child) for child in self.block._children.values())
+            self._hooked = (now, hooked)
+        return hooked or (self.findings is not None and self.findings.volatile)
+
+    def _find(self, key: Any, arrays: Sequence[NDArray]) -> Entry | None:
+        """A valid graph built for other shapes that depends on nothing that differs."""
+        start = len(key) - len(arrays)
+        wanted = [(len(shape), dtype, ctx) for shape, dtype, ctx in key[start:]]
+        for known, entry in self.entries.items():
+            if known[:start] == key[:start] and not entry.function.reads and entry.is_valid():
+                if [(len(shape), dtype, ctx) for shape, dtype, ctx in known[start:]] == wanted:
+                    return entry
+        return None
+
+    def _build(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry:
+        if self.findings is None:
+            self.findings = findings_of(self.block)
+            if self.findings.volatile:
+                self.findings.warn(self.block, _caller_level())
+        builder = Builder(state.recording, state.training, None)
+        used = BlocksUsed()
+
+        def call_block(block: Any, args: Sequence[Any]) -> Any:
+            used.enter(block)
+            return run_block_code(block, args)
+
+        builder.call_block = call_block
+        try:
+            function = _trace(self.block, builder, used, structure, arrays)
+        except HybridizeError as error:
+            raise self.findings.refuse(self.block, error) from error
+        self.findings.warn(self.block, _caller_level())
+        return Entry(function, used)
+
+
+def _modes(arrays: Sequence[NDArray]) -> tuple[Any, ...]:
+    """Recording (with which arguments take part in the tape) and train mode."""
+    if not state.recording:
+        return False, state.training
+    return tuple([a._entry is not None for a in arrays]), state.training
+
+
+def _has_hooks(block: Any) -> bool:
+    if block._forward_hooks or block._forward_pre_hooks:
+        return True
+    return any(_has_hooks(child) for child in block._children.values())
+
+
+def _trace(
+    block: Any, builder: Builder, used: BlocksUsed, structure: Structure, arrays: Sequence[NDArray]
+) -> GraphFunction:
+    """Run the block's lowered code once on stand-ins for `arrays` and keep the graph."""
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
-    try:
-        with builder:
-            inputs = [builder.input(builder.fresh_name(n, True), a) for n, a in zip(names, arrays)]
-            result = run_block_code(block, unflatten(structure, iter(inputs)))
-            leaves: list[Any] = []
-            result_structure = flatten(result, leaves)
-            heads = [_result_head(builder, leaf) for leaf in leaves]
-    except HybridizeError as error:
-        raise _with_findings(error, block) from error
-    _warn(block)
-    written = [Written(name, head) for name, head in builder.written_inputs()]
-    return GraphFunction(
-        names, dict(builder.captured), heads, result_structure, written, builder.effects, frozenset(builder.reads)
-    )
+    with builder:
+        inputs = [builder.input(builder.fresh_name(n, True), a) for n, a in zip(names, arrays)]
+        assert builder.call_block is not None
+        result = builder.call_block(block, unflatten(structure, iter(inputs)))
+        leaves: list[Any] = []
+        result_structure = flatten(result, leaves)
+        heads = tuple([_result_head(builder, leaf) for leaf in leaves])
+        attributes = tuple([Attribute(b, n, s, tuple(h)) for b, n, s, h in used.tensor_attributes(builder)])
+        written = tuple([Written(name, head) for name, head in builder.written_inputs()])
+    outputs = GraphOutputs(heads, result_structure, written, attributes, tuple(builder.effects))
+    return GraphFunction(names, dict(builder.captured), outputs, frozenset(builder.reads))
 
 
 def _result_head(builder: Builder, leaf: Any) -> Head:
     if isinstance(leaf, GraphTensor) and leaf.head in builder.numbers:
         raise builder.refusal(
-            "a Python number that a loop on tensors changes is returned; it would come back as an array: return a tensor"
+            "a Python number that a loop or branch on tensors changes is returned; it would come back as an array: "
+            "return a tensor"
         )
     return builder.lift(leaf).head
 
 
-def _with_findings(error: HybridizeError, block: Any) -> HybridizeError:
-    findings = findings_of(block)
-    if not findings:
-        return error
-    from autohybrid.diagnostics.text import plain_report
-
-    message = f"{type(block).__name__} cannot be hybridized: {error}\n{plain_report(findings)}"
-    return HybridizeError(message, findings)
-
-
-def _warn(block: Any) -> None:
-    findings = findings_of(block)
-    if not findings:
-        return
-    from autohybrid.diagnostics.text import plain_report
-
-    message = f"hybridizing {type(block).__name__}:\n{plain_report(findings)}"
-    if block._options.strict:
-        raise HybridizeError(message, findings)
-    warnings.warn(message, HybridizeWarning, stacklevel=_caller_level())
-
-
 def _caller_level() -> int:
-    import sys
-
-    level, frame = 1, sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("autohybrid."):
+    """The `stacklevel` with which a warning points at the user's line."""
+    level, frame = 0, sys._getframe(0)
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("autohybrid."):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     return level
+
+

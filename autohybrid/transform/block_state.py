@@ -1,0 +1,80 @@
+"""What a graph was built from besides its arguments: the attributes of the blocks whose code ran.
+
+A snapshot is compared before a graph is used again, so that changing an attribute (`net.use_bias = False`), or code
+that changes one at each call, gives what the imperative block would give.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autohybrid.graph.builder import Builder
+from autohybrid.graph.graph_tensor import GraphTensor
+from autohybrid.graph.node import Head
+from autohybrid.graph.structure import Structure, flatten
+
+_CONSTANTS = (bool, int, float, str, bytes, type(None))
+_ITEMS = 64
+#: Attributes of blocks that hold what autohybrid keeps there, not what the user's code reads.
+_OWN = frozenset(
+    "_active _options _cached_graph _in_format _out_format _compiled _callback _monitor_all _forward_hooks "
+    "_forward_pre_hooks _prefix _params _name _child_counts _empty_prefix _scope".split()
+)
+
+Snapshot = tuple[tuple[Any, ...], ...]
+
+
+def snapshot(block: Any) -> Snapshot:
+    """The attributes of one block: constants by value, everything else by identity, containers item by item."""
+    return tuple([(name, _token(value)) for name, value in block.__dict__.items() if name not in _OWN])
+
+
+def _token(value: Any) -> Any:
+    if isinstance(value, _CONSTANTS):
+        return (type(value), value)
+    if isinstance(value, (list, tuple)) and len(value) <= _ITEMS:
+        return (id(value), *[_token(v) for v in value])
+    if isinstance(value, dict) and len(value) <= _ITEMS:
+        return (id(value), *[(id(k), _token(v)) for k, v in value.items()])
+    return id(value)
+
+
+class BlocksUsed:
+    """The blocks whose code ran while a graph was built, with their attributes as they were before it did."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[Any, Snapshot]] = {}
+
+    def enter(self, block: Any) -> None:
+        """`block` is about to run."""
+        if id(block) not in self._seen:
+            self._seen[id(block)] = (block, snapshot(block))
+
+    def unchanged(self) -> bool:
+        """Whether every block has the attributes it had then."""
+        return all(snapshot(block) == before for block, before in self._seen.values())
+
+    @property
+    def blocks(self) -> list[Any]:
+        """The blocks, in the order in which they ran."""
+        return [block for block, _ in self._seen.values()]
+
+    def tensor_attributes(self, builder: Builder) -> list[tuple[Any, str, Structure, list[Head]]]:
+        """Attributes that the code set to tensors: they get the values of these heads at every call."""
+        found = []
+        for block in self.blocks:
+            for name, value in block.__dict__.items():
+                leaves = _graph_tensors(value)
+                if leaves and name not in _OWN:
+                    arrays: list[Any] = []
+                    structure = flatten(value, arrays)
+                    found.append((block, name, structure, [builder.lift(a).head for a in arrays]))
+        return found
+
+
+def _graph_tensors(value: Any) -> bool:
+    if isinstance(value, GraphTensor):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(_graph_tensors(v) for v in value)
+    return isinstance(value, dict) and any(_graph_tensors(v) for v in value.values())
