@@ -68,6 +68,13 @@ def write_out(text: str, *, machine: bool = False) -> None:
     buffer.flush()
 
 
+def write_bytes(data: bytes) -> None:
+    """Write to stdout as it is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
 def say(message: str) -> None:
     """A line for people on stderr."""
     sys.stderr.write(f"autohybrid: {message}\n")

@@ -21,15 +21,17 @@ from autohybrid.diagnostics.suppressions import apply_directives, read_directive
 class Request:
     """What to check and how.
 
-    `stdin` is the text to check in place of the one path in `paths`; `baseline` the path of a baseline file;
-    `cache_dir` the folder of the cache, None for no cache.
+    `stdin` is the text to check in place of the one path in `paths`; `texts` holds, by absolute path, contents that
+    count instead of those on the disk; `baseline` is the path of a baseline file; `cache_dir` the folder of the cache,
+    None for no cache.
     """
 
     paths: tuple[str, ...]
     tree: SettingsTree = field(default_factory=SettingsTree)
     pedantic: bool = False
     force_exclude: bool = False
-    stdin: str | bytes | None = None
+    stdin: bytes | None = None
+    texts: Mapping[str, bytes] = field(default_factory=dict)
     baseline: str = ""
     cache_dir: str | None = None
 
@@ -106,12 +108,13 @@ def _run_rules(groups: Groups, contents: Mapping[str, bytes | Unreadable], sourc
 
 def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, request: Request) -> cache.Raw:
     """The findings from the cache, or from the analysis (and then into the cache)."""
+    contents: dict[str, bytes | Unreadable] = {
+        item.path: request.texts[item.absolute] for item in files if item.absolute in request.texts
+    }
     if request.stdin is not None:
-        data = request.stdin.encode("utf-8", "surrogatepass") if isinstance(request.stdin, str) else request.stdin
-        return _run_rules(groups, {files[0].path: data}, sources)
-    if request.cache_dir is None:
-        return _run_rules(groups, {}, sources)
-    contents: dict[str, bytes | Unreadable] = {}
+        contents.setdefault(files[0].path, request.stdin)
+    if contents or request.cache_dir is None:
+        return _run_rules(groups, contents, sources)
 
     def read_digest(item: InputFile) -> str:
         data = contents[item.path] = read_bytes(item.absolute)

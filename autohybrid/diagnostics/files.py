@@ -192,6 +192,17 @@ def decode(data: bytes) -> str | Unreadable:
         return Unreadable(f"names an encoding that is no text encoding, `{encoding}`", "encoding")
 
 
+def encode_like(text: str, original: bytes) -> bytes:
+    """The bytes of an edited text in the encoding of the original, with its byte order mark if it has one.
+
+    Raises UnicodeEncodeError when that encoding has no bytes for a character of the text.
+    """
+    mark = b"\xef\xbb\xbf"
+    has_mark = original.startswith(mark)
+    encoding = _find_encoding(original[3:] if has_mark else original)
+    return (mark if has_mark else b"") + text.encode(encoding)
+
+
 def split_lines(text: str) -> list[str]:
     """Lines as Python counts them: split at \\n, \\r\\n and \\r only (str.splitlines also splits at form feeds)."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from autohybrid.diagnostics.files import Unreadable, split_lines
-from autohybrid.diagnostics.model import Diagnostic, Edit, Fix, Label
+from autohybrid.diagnostics.model import Applicability, Diagnostic, Edit, Fix, Label
 from autohybrid.spans import Span
 
 
@@ -50,8 +50,9 @@ class Notebook:
             told = label.message if other == cell else f"{label.message} (in cell {other})"
             return Label(move(label.span), told)
 
+        # A notebook is JSON: fixes are shown for its cells, never written into it.
         fixes = tuple(
-            Fix(fix.message, tuple(Edit(move(edit.span), edit.content) for edit in fix.edits), fix.applicability)
+            Fix(fix.message, tuple(Edit(move(edit.span), edit.content) for edit in fix.edits), Applicability.DISPLAY)
             for fix in finding.fixes
             if all(self.to_cell(edit.span.line)[0] == cell for edit in fix.edits)
         )

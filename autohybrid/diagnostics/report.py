@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Report(Sequence[Diagnostic]):
     """The findings that are reported, in order of path, place and code; a sequence of `Diagnostic`.
 
-    `suppressed` are those that comments silence, `known` the number that the baseline holds, `files` the number of
-    files checked, `notes` what the user should hear besides (one line each).
+    `suppressed` are those that comments silence, `known` the number that the baseline holds, `fixed` the number that
+    were repaired, `files` the number of files checked.
 
     >>> len(Report(()))
     0
@@ -27,9 +27,9 @@ class Report(Sequence[Diagnostic]):
     findings: tuple[Diagnostic, ...]
     suppressed: tuple[Diagnostic, ...] = ()
     known: int = 0
+    fixed: int = 0
     files: int = 0
     sources: Sources = field(default_factory=Sources)
-    notes: tuple[str, ...] = ()
     root: str = ""
 
     def __len__(self) -> int:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from sample_report import make_report
 
-from autohybrid.diagnostics.render import MODULES, render
+from autohybrid.diagnostics.render import MODULES, render, sarif
 from autohybrid.diagnostics.render.statistics import render_statistics
 from autohybrid.diagnostics.render.style import Style
 from autohybrid.diagnostics.report import Report
+from autohybrid.diagnostics.rule import Rule
 from autohybrid.version import __version__
 
 GOLDEN = Path(__file__).resolve().parents[1] / "data" / "render"
@@ -23,6 +24,18 @@ STYLES = {
     "full-colour": ("full", Style(width=80, colour=True)),
     **{name: (name, Style(show_suppressed=True)) for name in MODULES if name != "full"},
 }
+
+
+RULES = tuple(
+    Rule(code, f"rule-of-{code.lower()}", f"about {code}", (), lambda event: None, doc=f"{code} explained.\n")
+    for code in ("AH101", "AH102", "AH401")
+)
+
+
+@pytest.fixture(autouse=True)
+def fixed_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SARIF lists the rules: here always the same ones."""
+    monkeypatch.setattr(sarif, "load_rules", lambda: RULES)
 
 
 def normal(text: str) -> str:

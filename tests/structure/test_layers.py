@@ -32,6 +32,8 @@ LAYERS: dict[str, int] = {
     "interop": 4,
     "gluon": 5,
     "optim": 5,
+    "image": 5,
+    "training": 5,
     "compat": 6,
     "cli": 6,
     "lsp": 6,
@@ -39,7 +41,7 @@ LAYERS: dict[str, int] = {
 
 # What an import of a third-party package is allowed in. `numpy` is what everything at run time computes with.
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
-    "numpy": ("tensor", "graph", "ndarray", "symbol", "interop", "gluon", "optim", "compat"),
+    "numpy": ("tensor", "graph", "ndarray", "symbol", "interop", "gluon", "optim", "image", "training", "compat"),
     "cupy": ("tensor/backend.py",),
     "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "cli"),
     "libcst": ("transform",),
@@ -48,8 +50,8 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "lsprotocol": ("lsp",),
     "matplotlib": ("compat",),
     "graphviz": ("compat",),
-    "cv2": ("compat", "gluon/data"),
-    "PIL": ("compat", "gluon/data"),
+    "cv2": ("image", "training", "gluon/data"),
+    "PIL": ("image", "training", "gluon/data"),
     "scipy": (),
 }
 # The records of the operators, which the linter loads: they, and all of `tensor` that they import, are of layer 1 and

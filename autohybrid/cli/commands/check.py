@@ -24,6 +24,7 @@ from autohybrid.diagnostics.cache import FOLDER
 from autohybrid.diagnostics.engine import Request
 from autohybrid.diagnostics.engine import run as run_engine
 from autohybrid.diagnostics.files import STDIN
+from autohybrid.diagnostics.report import Report
 
 
 def add_arguments(parser: Parser) -> None:
@@ -33,6 +34,7 @@ def add_arguments(parser: Parser) -> None:
     add_selection_arguments(parser)
     add_file_arguments(parser)
     add_output_arguments(parser)
+    _add_fix_arguments(parser)
     group = parser.add_argument_group("run")
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 even when something is found")
     group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
@@ -45,6 +47,16 @@ def add_arguments(parser: Parser) -> None:
     add_settings_arguments(parser)
 
 
+def _add_fix_arguments(parser: Parser) -> None:
+    group = parser.add_argument_group("fixing")
+    group.add_argument("--fix", action="store_true", help="apply the safe fixes to the files")
+    group.add_argument("--unsafe-fixes", action="store_true", help="also apply fixes that may change behaviour")
+    group.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
+    group.add_argument("--fix-only", action="store_true", help="apply fixes and do not report what is left")
+    group.add_argument("--show-fixes", action="store_true", help="list the fixes that were applied")
+    group.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 when anything was fixed")
+
+
 def run(arguments: Any) -> int:
     """Check once, or with `--watch` again at every change."""
     if arguments.watch:
@@ -55,13 +67,12 @@ def run(arguments: Any) -> int:
 
 
 def run_once(arguments: Any) -> int:
-    """One check: run, print, exit code."""
+    """One check: run, fix where asked, print, exit code."""
     tree = make_tree(arguments)
     settings = tree.get(os.getcwd())
     baseline = _baseline_path(arguments, settings)
-    paths = _paths(arguments)
     request = Request(
-        paths=paths,
+        paths=_paths(arguments),
         tree=tree,
         pedantic=arguments.pedantic,
         force_exclude=arguments.force_exclude,
@@ -70,21 +81,34 @@ def run_once(arguments: Any) -> int:
         cache_dir=_cache_folder(arguments, settings),
     )
     started = time.perf_counter()
-    is_human = choose_format(arguments, settings) in HUMAN_FORMATS
-    with Progress("autohybrid: checking ...", wanted=is_human and not arguments.silent):
-        report = run_engine(request)
+    if arguments.diff or arguments.fix_only or arguments.fix or settings.fix:
+        from autohybrid.cli.fixing import check_and_fix
+
+        outcome = check_and_fix(request, arguments, settings)
+        if isinstance(outcome, int):
+            return outcome
+        report, was_fixed = outcome, outcome.fixed > 0
+    else:
+        is_human = choose_format(arguments, settings) in HUMAN_FORMATS
+        with Progress("autohybrid: checking ...", wanted=is_human and not arguments.silent):
+            report, was_fixed = run_engine(request), False
     if arguments.verbose:
         say(f"checked {report.files} files in {time.perf_counter() - started:.2f} s")
     if not report.files:
-        say(f"warning: no Python files in {', '.join(f'`{path}`' for path in paths)}")
+        say(f"warning: no Python files in {', '.join(f'`{path}`' for path in request.paths)}")
     if arguments.write_baseline:
-        from autohybrid.diagnostics.baseline import write_baseline
-
-        write_baseline(baseline or BASELINE_NAME, report.findings, report.sources)
-        say(f"wrote {len(report)} findings to {baseline or BASELINE_NAME}")
-        return 0
+        return _write_baseline(baseline or BASELINE_NAME, report)
     emit(report, arguments, settings)
-    return int(report.has_failures and not arguments.exit_zero)
+    failed = report.has_failures or (was_fixed and arguments.exit_non_zero_on_fix)
+    return int(failed and not arguments.exit_zero)
+
+
+def _write_baseline(path: str, report: Report) -> int:
+    from autohybrid.diagnostics.baseline import write_baseline
+
+    write_baseline(path, report.findings, report.sources)
+    say(f"wrote {len(report)} findings to {path}")
+    return 0
 
 
 def _paths(arguments: Any) -> tuple[str, ...]:

@@ -15,12 +15,13 @@ def summary_lines(report: Report) -> list[str]:
     """One or two lines; says so when nothing was found."""
     checked = plural(report.files, "file")
     known = f" ({plural(report.known, 'known finding')} in the baseline)" if report.known else ""
+    fixed = f"Fixed {plural(report.fixed, 'finding')}. " if report.fixed else ""
     if not report.findings:
-        return [f"All checks passed in {checked}{known}."]
+        return [f"{fixed}All checks passed in {checked}{known}."]
     counts = Counter(finding.severity for finding in report)
     parts = [plural(counts[severity], severity.value) for severity in _ORDER if counts[severity]]
     touched = len({finding.span.path for finding in report})
-    lines = [f"Found {', '.join(parts)} in {touched:,} of {checked}{known}."]
+    lines = [f"{fixed}{'Left: ' if fixed else 'Found '}{', '.join(parts)} in {touched:,} of {checked}{known}."]
     fixes = _fix_line(report)
     return [*lines, fixes] if fixes else lines
 
