@@ -79,7 +79,7 @@ def test_text_that_cannot_be_decoded_is_a_finding(cli: Cli, tmp_path: Path, data
     (tmp_path / "b.py").write_text("badAH101\n")
     result = cli("check", ".", "--output-format", "json")
     found = json.loads(result.out)
-    assert [item["code"] for item in found] == (["AH001", "AH101"] if text else ["AH101"])
+    assert [item["code"] for item in found] == (["AH002", "AH101"] if text else ["AH101"])
     assert text in found[0]["message"]
 
 

@@ -1,4 +1,4 @@
-"""AH001 unreadable-file: the file has no text that could be checked.
+"""AH002 unreadable-file: the file has no text that could be checked.
 
 What it finds: a file that cannot be opened, holds binary data, is not in the encoding it claims (UTF-8 where it claims
 none), or a notebook that is not JSON. Every other file is still checked.
@@ -33,7 +33,7 @@ def check(event: Event) -> Finding | None:
 
 
 RULE = Rule(
-    code="AH001",
+    code="AH002",
     name="unreadable-file",
     summary="the file has no text that could be checked",
     kinds=(EventKind.UNREADABLE,),
