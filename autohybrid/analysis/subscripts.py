@@ -30,6 +30,23 @@ from autohybrid.analysis.values import (
 from autohybrid.diagnostics.model import Confidence
 
 
+_WHOLE = ((None, None, None), (0, None, None), (None, None, 1), (0, None, 1))
+
+
+def is_silent(kind: str, const: object) -> bool:
+    """Whether a Symbol gives the whole tensor for this index, where an array gives its first item or row."""
+    if kind == "int":
+        return type(const) is int and const == 0
+    if kind == "bool":
+        return const is False
+    if kind != "slice" or not isinstance(const, tuple):
+        return False
+    begin, end, step = const
+    if begin not in (None, 0) or not (step is None or isinstance(step, int) and step > 0):
+        return False
+    return end == 1 or (end is None and step not in (None, 1))
+
+
 def evaluate_subscript(frame: Frame, node: ast.Subscript) -> Value:
     """The value of `base[index]`."""
     base = frame.eval(node.value)
@@ -99,7 +116,7 @@ def subscript(frame: Frame, base: Value, kind: str, const: object, index: Value,
 
 
 def _subscript_tensor(frame: Frame, whole: Value, tensor: Tensor, kind: str, const: object, node: ast.expr) -> Value:
-    whole_slice = kind == "slice" and const == (None, None, None)
+    whole_slice = kind == "slice" and const in _WHOLE
     if not tensor.graph:
         return Tensor(graph=False, depends=tensor.depends)
     if tensor.listlike and kind in ("int", "slice", "unknown", "bool"):
@@ -124,6 +141,7 @@ def _subscript_tensor(frame: Frame, whole: Value, tensor: Tensor, kind: str, con
         const=const,
         index_text=frame.text(node.slice) if isinstance(node, ast.Subscript) else "",
         single=tensor.single,
+        silent=is_silent(kind, const),
     )
     origin = frame.origin(node, "`{}` is a tensor", tensor)
     return Tensor(sure=tensor.key is None and tensor.sure, depends=tensor.depends, origin=origin)

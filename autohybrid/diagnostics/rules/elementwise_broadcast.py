@@ -1,0 +1,88 @@
+"""AH504 elementwise-broadcast: an operator meets two shapes, which only arrays broadcast.
+
+What it finds: `+ - * / % **`, comparisons, `F.maximum`, `F.minimum`, `F.power` where the shapes are known to differ,
+or where a parameter with a size of 1 meets another tensor.
+
+Why a graph cannot express it: these become element-wise operators in a graph, which want equal shapes.
+
+Example: `x * scale` with `scale` of shape (1, n)
+
+Instead: `F.broadcast_mul(x, scale)`, `F.broadcast_add`, ...
+
+Fix safety: safe: `broadcast_*` gives the same where shapes are equal.
+
+When to suppress: when the shapes are equal at every call.
+
+MXNet 1.9.1: MXNetError at the call: Incompatible attr in node.
+"""
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.model import Confidence
+from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+_OPERATORS = {
+    "+": "broadcast_add",
+    "-": "broadcast_sub",
+    "*": "broadcast_mul",
+    "/": "broadcast_div",
+    "%": "broadcast_mod",
+    "**": "broadcast_power",
+    "==": "broadcast_equal",
+    "!=": "broadcast_not_equal",
+    "<": "broadcast_lesser",
+    "<=": "broadcast_lesser_equal",
+    ">": "broadcast_greater",
+    ">=": "broadcast_greater_equal",
+    "maximum": "broadcast_maximum",
+    "minimum": "broadcast_minimum",
+    "power": "broadcast_power",
+}
+
+
+def check(event: Event) -> Finding | None:
+    """An element-wise operation of two shapes."""
+    operator = _OPERATORS.get(event.name)
+    if operator is None:
+        return None
+    left, right = event.get("left"), event.get("right")
+    certain = "are" if event.confidence is Confidence.DEFINITE else "may be"
+    message = (
+        f"the shapes of `{left}` and `{right}` {certain} different, and `{event.name}` does not broadcast in a graph"
+    )
+    return Finding(message, f"write `F.{operator}({left}, {right})`")
+
+
+RULE = Rule(
+    code="AH504",
+    name="elementwise-broadcast",
+    summary="an operator meets two shapes, which only arrays broadcast",
+    kinds=(EventKind.SHAPES,),
+    check=check,
+    valid=(
+        Valid(
+            forward("return F.broadcast_mul(x, s)", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 3))")
+        ),
+        Valid(
+            forward(
+                "return F.dot(x, a * b)",
+                inputs="x, a, b",
+                init="self.a = self.params.get('a', shape=(4, 2))\nself.b = self.params.get('b', shape=(4, 2))",
+            )
+        ),
+    ),
+    invalid=(
+        Invalid(
+            forward("return x * s", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 3))"),
+            ("x * s",),
+            Confidence.LIKELY,
+        ),
+        Invalid(
+            forward(
+                "return F.dot(x, a * b)",
+                inputs="x, a, b",
+                init="self.a = self.params.get('a', shape=(4, 2))\nself.b = self.params.get('b', shape=(4, 1))",
+            ),
+            ("a * b",),
+        ),
+    ),
+)

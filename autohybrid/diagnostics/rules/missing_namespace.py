@@ -1,0 +1,54 @@
+"""AH604 missing-namespace: `hybrid_forward` is called without the namespace.
+
+What it finds: `super().hybrid_forward(x)` or `self.hybrid_forward(x)` without `F`.
+
+Why a graph cannot express it: the first argument of `hybrid_forward` is the namespace; the tensor would be taken for
+it.
+
+Example: `super().hybrid_forward(x)`
+
+Instead: `super().hybrid_forward(F, x)`.
+
+Fix safety: safe.
+
+When to suppress: never.
+
+MXNet 1.9.1: AttributeError or TypeError, before and after `hybridize()`.
+"""
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+
+def check(event: Event) -> Finding | None:
+    """A call of `hybrid_forward` without `F`."""
+    message = f"`{event.text}` passes a tensor where `hybrid_forward` takes the namespace `F`"
+    return Finding(message, "pass the namespace first: `hybrid_forward(F, ...)`")
+
+
+RULE = Rule(
+    code="AH604",
+    name="missing-namespace",
+    summary="`hybrid_forward` is called without the namespace",
+    kinds=(EventKind.SUPER,),
+    check=check,
+    valid=(
+        Valid(
+            forward(
+                "return super().hybrid_forward(F, x) + 1",
+                before="class Base(HybridBlock):\n    def hybrid_forward(self, F, x):\n        return F.relu(x)",
+            )
+        ),
+        Valid(forward("return F.relu(x)")),
+    ),
+    invalid=(
+        Invalid(
+            "from mxnet.gluon import HybridBlock\n\n\nclass Base(HybridBlock):\n    def hybrid_forward(self, F, x):\n        return F.relu(x)\n\n\nclass Net(Base):\n    def hybrid_forward(self, F, x):\n        return super().hybrid_forward(x) + 1\n",
+            ("super().hybrid_forward(x)",),
+        ),
+        Invalid(
+            "from mxnet.gluon import HybridBlock\n\n\nclass Base(HybridBlock):\n    def hybrid_forward(self, F, x):\n        return F.relu(x)\n\n\nclass Net(Base):\n    def hybrid_forward(self, F, x):\n        y = F.tanh(x)\n        return super(Net, self).hybrid_forward(y)\n",
+            ("super(Net, self).hybrid_forward(y)",),
+        ),
+    ),
+)

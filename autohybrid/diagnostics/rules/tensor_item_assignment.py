@@ -1,0 +1,62 @@
+"""AH108 tensor-item-assignment: an item of a tensor is assigned.
+
+What it finds: `x[0] = 2`, `x[:] = y`, `x[mask] = 0`, `x[:, 0] += 1`, `del x[0]` on a tensor.
+
+Why a graph cannot express it: a graph has no memory to write to: every node is computed once from its inputs.
+
+Example: `y[0] = 0`
+
+Instead: a new tensor: `F.where`, `F.concat` of the parts, `F._internal._slice_assign_scalar`, or plain rebinding for
+`x[:] = y`.
+
+Fix safety: no fix is offered yet; the help names the rewrite.
+
+When to suppress: when the value is a list that the analysis could not see.
+
+MXNet 1.9.1: TypeError: 'Symbol' object does not support item assignment.
+"""
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+
+def check(event: Event) -> Finding | None:
+    """Assignment to or deletion of an item."""
+    tensor = event.subject
+    if event.kind is EventKind.DELETE:
+        return Finding(
+            f"`del {event.text}` deletes an item of a tensor", f"build a new tensor from the parts of `{tensor}`"
+        )
+    message = f"`{event.text} = ...` writes into a tensor, and a graph has nothing to write into"
+    kind = event.get("index")
+    if kind == "tensor":
+        return Finding(message, f"write `{tensor} = F.where({event.get('index_text')}, new, {tensor})`")
+    if kind == "slice" and event.get("index_text") == ":":
+        return Finding(message, f"rebind the name: `{tensor} = ...`")
+    if kind == "int":
+        begin = event.get("index_text")
+        internal = (
+            f"`{tensor} = F._internal._slice_assign_scalar({tensor}, scalar=..., begin=({begin},), end=({begin} + 1,))`"
+        )
+        return Finding(message, f"write {internal} for a number, or `F.where` with a mask")
+    return Finding(message, "use `F.where` with a mask, `F._internal._slice_assign`, or `F.concat` of the parts")
+
+
+RULE = Rule(
+    code="AH108",
+    name="tensor-item-assignment",
+    summary="an item of a tensor is assigned",
+    kinds=(
+        EventKind.STORE_SUBSCRIPT,
+        EventKind.DELETE,
+    ),
+    check=check,
+    valid=(
+        Valid(forward("new = [None, None]\nnew[0] = F.relu(x)\nreturn new[0]")),
+        Valid(forward("kw = {}\nkw['axis'] = 1\nreturn F.sum(x, **kw)")),
+    ),
+    invalid=(
+        Invalid(forward("y = F.relu(x)\ny[0] = 0\nreturn y"), ("y[0]",)),
+        Invalid(forward("y = x * 2\ny[:, 1] += 5\nreturn y"), ("y[:, 1]",)),
+    ),
+)

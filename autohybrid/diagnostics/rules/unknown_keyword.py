@@ -1,0 +1,53 @@
+"""AH707 unknown-keyword: an operator does not take this keyword.
+
+What it finds: `F.concat(x, y, axis=1)` and other keywords that the operator does not have.
+
+Why a graph cannot express it: the attributes of an operator are fixed; a Symbol checks them when it is made.
+
+Example: `F.softmax(x, dim=1)`
+
+Instead: the keyword of the closest name.
+
+Fix safety: no fix is offered yet; the help names the rewrite.
+
+When to suppress: when a newer version of the operator has it.
+
+MXNet 1.9.1: MXNetError: Cannot find argument, in both modes.
+"""
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+
+def check(event: Event) -> Finding | None:
+    """An unknown keyword."""
+    if event.data.get("only_array"):
+        return None
+    keyword, closest = event.get("keyword"), event.get("closest")
+    message = f"`F.{event.name}` takes no `{keyword}`"
+    return Finding(
+        message, f"did you mean `{closest}`?" if closest else "see the page of the operator for its keywords"
+    )
+
+
+RULE = Rule(
+    code="AH707",
+    name="unknown-keyword",
+    summary="an operator does not take this keyword",
+    kinds=(EventKind.KEYWORD,),
+    check=check,
+    valid=(
+        Valid(forward("return F.softmax(x, axis=1)")),
+        Valid(
+            forward(
+                "return F.Convolution(data=x, weight=w, kernel=(3, 3), num_filter=8, no_bias=True, name='c')",
+                inputs="x, w",
+            )
+        ),
+        Valid(forward("return F.concat(x, x, dim=1)")),
+    ),
+    invalid=(
+        Invalid(forward("return F.softmax(x, axes=1)"), ("axes=1",)),
+        Invalid(forward("return F.transpose(x, axis=(1, 0))"), ("axis=(1, 0)",)),
+    ),
+)

@@ -1,0 +1,65 @@
+"""AH602 unused-child: a child with open shapes is not used by default.
+
+What it finds: a layer without `in_units`/`in_channels`, made without condition and called only when a flag is set
+that is off by default.
+
+Why a graph cannot express it: shapes are inferred from what the graph uses; an unused layer stays uninitialised and
+the first hybridized call fails.
+
+Example: `self.aux = nn.Dense(2)` used under `if self.use_aux:`
+
+Instead: make the layer under the same flag, or give its input size.
+
+Fix safety: no fix is offered yet; the help names the rewrite.
+
+When to suppress: when the flag is always on.
+
+MXNet 1.9.1: ValueError: Deferred initialization failed.
+"""
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.model import Confidence
+from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+
+def check(event: Event) -> Finding | None:
+    """A deferred child that is not used."""
+    if event.get("how") != "unused":
+        return None
+    flag = event.get("flag")
+    if flag:
+        message = f"`{event.name}` is made always but used only when `self.{flag}` is set, which it is not by default"
+        return Finding(message, f"make it under `if {flag}:`, or give its input size")
+    return Finding(
+        f"`{event.name}` is made but never used, and its shapes stay open", "remove it, or give its input size"
+    )
+
+
+RULE = Rule(
+    code="AH602",
+    name="unused-child",
+    summary="a child with open shapes is not used by default",
+    kinds=(EventKind.CHILD,),
+    check=check,
+    valid=(
+        Valid(
+            forward(
+                "y = self.body(x)\nreturn self.aux(y) if self.use_aux else y",
+                init="self.use_aux = True\nself.body = nn.Dense(3)\nself.aux = nn.Dense(2)",
+            )
+        ),
+        Valid(forward("return self.body(x)", init="self.body = nn.Dense(3)\nself.aux = nn.Dense(2, in_units=3)")),
+    ),
+    invalid=(
+        Invalid(
+            "from mxnet.gluon import HybridBlock, nn\n\n\nclass Net(HybridBlock):\n    def __init__(self, use_aux=False):\n        super().__init__()\n        self.use_aux = use_aux\n        self.body = nn.Dense(3)\n        self.aux = nn.Dense(2)\n\n    def hybrid_forward(self, F, x):\n        y = self.body(x)\n        if self.use_aux:\n            return y, self.aux(x)\n        return y\n",
+            ("self.aux = nn.Dense(2)",),
+            Confidence.LIKELY,
+        ),
+        Invalid(
+            "from mxnet.gluon import HybridBlock, nn\n\n\nclass Net(HybridBlock):\n    def __init__(self, extra=0):\n        super().__init__()\n        self.extra = extra\n        self.a = nn.Dense(3)\n        self.b = nn.Conv2D(8, 3)\n\n    def hybrid_forward(self, F, x):\n        return self.b(x) if self.extra else self.a(x)\n",
+            ("self.b = nn.Conv2D(8, 3)",),
+            Confidence.LIKELY,
+        ),
+    ),
+)
