@@ -115,14 +115,16 @@ def _bind_variadic(
     assert op.variadic is not None
     rest = {k: v for k, v in rest.items() if v is not NULL}
     if op.active_inputs is not None:
+        if op.schema[op.variadic].required and op.variadic not in rest:
+            rest = {op.variadic: len(inputs), **rest}
         attrs = op.parse(rest)
         wanted = len(op.active_inputs(attrs))
-        if inputs and len(inputs) != wanted:
+        if len(inputs) > wanted:
             number = getattr(attrs, op.variadic)
             raise MXNetError(
                 f"operator {op.name}: with {op.variadic}={number} it takes {wanted} inputs, got {len(inputs)}"
             )
-        return BoundCall(op, registered, attrs, tuple(inputs or [None] * wanted), out, name, attr)
+        return BoundCall(op, registered, attrs, (*inputs, *[None] * (wanted - len(inputs))), out, name, attr)
     count = rest.pop(op.variadic, None)
     rest = {op.variadic: len(inputs) if inputs or count is None else count, **rest}
     attrs = op.parse(rest)

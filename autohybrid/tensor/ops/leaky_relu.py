@@ -1,0 +1,168 @@
+"""LeakyReLU: the rectifiers with a slope for negative values, and gelu."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.errors import MXNetError
+from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.precision import narrow, widen
+from autohybrid.tensor.shapes import same_floating, unify
+from autohybrid.tensor.special import erf
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "gamma") if attrs.act_type == "prelu" else ("data",)
+
+
+def _outputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("output", "mask") if attrs.act_type == "rrelu" else ("output",)
+
+
+def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(ins[0], outs[0])
+    known: list[Shape] = [data]
+    if attrs.act_type == "prelu" and data is not None:
+        channels = data[1] if len(data) > 1 else data[0]
+        gamma = ins[1] if ins[1] is not None else (channels,)
+        if len(gamma) != 1 or -1 not in (gamma[0], channels) and gamma[0] not in (1, channels):
+            raise MXNetError(f"`gamma` must have shape ({channels},) or (1,) for data of shape {data}, got {gamma}")
+        known.append((channels,) if gamma[0] == -1 else gamma)
+    elif attrs.act_type == "prelu":
+        known.append(ins[1])
+    return known, [data] * len(outs)
+
+
+def _kernel(xp: Any, attrs: Attrs, data: Any, gamma: Any = None, *, train: bool, rng: Any) -> Any:
+    (x,) = widen(xp, data)
+    match attrs.act_type:
+        case "leaky":
+            return narrow(_bent(xp, x, x.dtype.type(attrs.slope)), data)
+        case "prelu":
+            return narrow(_bent(xp, x, _slopes(gamma, x)), data)
+        case "elu":
+            return narrow(xp.where(x > 0, x, xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(attrs.slope)), data)
+        case "selu":
+            negative = xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(_SELU_SCALE * _SELU_ALPHA)
+            return narrow(xp.where(x > 0, x * x.dtype.type(_SELU_SCALE), negative), data)
+        case "gelu":
+            result = erf(xp, x * x.dtype.type(math.sqrt(0.5)))
+            result += x.dtype.type(1)
+            result *= x * x.dtype.type(0.5)
+            return narrow(result, data)
+        case _:
+            return _randomized(xp, attrs, data, train, rng)
+
+
+def _bent(xp: Any, x: Any, slope: Any) -> Any:
+    return xp.where(x > 0, x, x * slope)
+
+
+def _slopes(gamma: Any, x: Any) -> Any:
+    """gamma, one slope a channel or one for all, so that it broadcasts over `x`."""
+    return gamma.astype(x.dtype, copy=False).reshape(-1, *[1] * max(x.ndim - 2, 0))
+
+
+def _randomized(xp: Any, attrs: Attrs, data: Any, train: bool, rng: Any) -> tuple[Any, Any]:
+    """The output of rrelu and the factor that every element was multiplied by."""
+    if train:
+        low, high = attrs.lower_bound, attrs.upper_bound
+        slope = rng.random(data.shape, dtype=xp.float32) * xp.float32(high - low) + xp.float32(low)
+    else:
+        slope = (attrs.lower_bound + attrs.upper_bound) / 2
+    mask = xp.where(data > 0, xp.float32(1), slope).astype(data.dtype)
+    return data * mask, mask
+
+
+def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    data, output, head, attrs = node.inputs[0], node.outputs[0], heads[0], node.attrs
+    match attrs.act_type:
+        case "prelu":
+            return F._backward_prelu(head, data, node.inputs[1])
+        case "rrelu":
+            return head * node.outputs[1]
+        case "gelu":
+            normal = F.exp(data * data * -0.5) * (1 / math.sqrt(2 * math.pi))
+            return head * ((F.erf(data * math.sqrt(0.5)) + 1) * 0.5 + data * normal)
+    positive = data > 0
+    if attrs.act_type == "leaky":
+        return head * (positive * (1 - attrs.slope) + attrs.slope)
+    alpha, scale = (_SELU_SCALE * _SELU_ALPHA, _SELU_SCALE) if attrs.act_type == "selu" else (attrs.slope, 1.0)
+    return head * (positive * scale + (1 - positive) * (output + alpha))
+
+
+def _prelu_backward(xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any) -> tuple[Any, Any]:
+    h, x = widen(xp, head, data)
+    negative = x <= 0
+    to_data = xp.where(negative, h * _slopes(gamma, x), h)
+    missed = h * x * negative
+    if gamma.size == 1:
+        to_gamma = missed.sum().reshape(1)
+    else:
+        to_gamma = missed.sum(axis=tuple(a for a in range(x.ndim) if a != min(1, x.ndim - 1)))
+    return narrow(to_data, data), narrow(to_gamma, gamma)
+
+
+def _prelu_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    # backward is (s(x) h, sum(n(x) x h)) with s = gamma where x <= 0, else 1, and n = 1 where x <= 0, else 0
+    (head, data, gamma), (u, v) = node.inputs, heads
+    scaled = F._backward_prelu(u, data, gamma)[0]
+    negative = data <= 0
+    to_head = scaled + F.LeakyReLU(data, v, act_type="prelu") - data * (1 - negative)
+    to_data = F._backward_prelu(head, data, v)[0] - head * (1 - negative)
+    to_gamma = F._backward_prelu(u * head, -negative, gamma)[1]
+    return [to_head, to_data, -to_gamma]
+
+
+def _prelu_backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    data = unify(unify(ins[0], ins[1]), outs[0])
+    return [data, data, ins[2]], [data, ins[2]]
+
+
+_KINDS = ("elu", "gelu", "leaky", "prelu", "rrelu", "selu")
+_TRAILING = (Attr("slope", "float", 0.25), Attr("lower_bound", "float", 0.125), Attr("upper_bound", "float", 0.334))
+
+OPERATORS = (
+    OpDef(
+        "LeakyReLU",
+        _kernel,
+        inputs=("data", "gamma"),
+        attrs=(Attr("act_type", "enum", "leaky", _KINDS), *_TRAILING),
+        active_inputs=_inputs,
+        outputs=_outputs,
+        infer_shape=_infer_shape,
+        infer_dtype=same_floating,
+        grad=_grad,
+        aliases=("_npx_leaky_relu",),
+        random=True,
+        train_dependent=True,
+        doc="""Rectifiers by name, positive values unchanged (but for selu and gelu): leaky (slope * x), prelu (gamma * x, gamma of
+        shape (channels,) along axis 1 or (1,)), elu (slope * (exp(x) - 1)), selu, gelu (x times the normal distribution
+        function), rrelu (a slope drawn from [lower_bound, upper_bound), in predict mode their mean; also returns the factors).""",
+        samples=(
+            *[Sample(((3, 5),), {"act_type": kind}, low=-2, high=2) for kind in _KINDS if kind != "prelu"],
+            Sample(((3, 4, 2), (4,)), {"act_type": "prelu"}),
+            Sample(((3, 4), (1,)), {"act_type": "prelu"}),
+            Sample(((5,), (5,)), {"act_type": "prelu"}),
+            Sample(((1,),), {"slope": 0.1}),
+            Sample(((0, 3),)),
+            Sample(((3, 4), (5,)), {"act_type": "prelu"}, error="MXNetError"),
+        ),
+    ),
+    OpDef(
+        "_backward_prelu",
+        _prelu_backward,
+        inputs=("head", "data", "gamma"),
+        outputs=("data", "gamma"),
+        infer_shape=_prelu_backward_shape,
+        infer_dtype=lambda attrs, ins, outs: (ins, [ins[1], ins[2]]),
+        grad=_prelu_backward_grad,
+        doc="The gradients of prelu for data and gamma.",
+        samples=(Sample(((3, 4, 2), (3, 4, 2), (4,))), Sample(((3, 4), (3, 4), (1,)))),
+    ),
+)
