@@ -109,19 +109,7 @@ def _nanprod_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 
 def _product_rule(F: Any, node: GradNode, head: Any, x: Any) -> Any:
-    """The head times the product of the others, also where elements are 0.
-
-    With `nonzero` the product of the elements that are not 0: where x is not 0 it is nonzero / x if there is no 0 at
-    all, where x is 0 it is `nonzero` if that is the only 0.
-    """
-    attrs = node.attrs
-    axes = {"axis": attrs.axis, "keepdims": attrs.keepdims, "exclude": attrs.exclude}
-    is_zero = F._equal_scalar(x, scalar=0.0)
-    filled = F.where(is_zero, F.ones_like(x), x)
-    zeros = spread(F, node, F.sum(is_zero, **axes))
-    nonzero = spread(F, node, F.prod(filled, **axes))
-    others = F._equal(zeros, is_zero) * (nonzero / filled)
-    return spread(F, node, head) * others
+    return spread(F, node, head) * F._prod_others(x, axis=node.attrs.axis, exclude=node.attrs.exclude)
 
 
 def _extreme_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -150,6 +138,36 @@ def _spread_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     attrs = node.attrs
     reduce = F.mean if attrs.average else F.sum
     return [reduce(heads[0], axis=attrs.axis, keepdims=attrs.keepdims, exclude=attrs.exclude), None]
+
+
+def _prod_others(xp: Any, attrs: Attrs, x: Any) -> Any:
+    axes = _axes(attrs, x)
+    is_zero = x == 0
+    filled = xp.where(is_zero, xp.ones_like(x), x)
+    zeros = is_zero.sum(axis=axes, keepdims=True)
+    nonzero = filled.prod(axis=axes, dtype=x.dtype, keepdims=True)
+    return xp.where(zeros == is_zero, nonzero / filled, xp.zeros_like(x))
+
+
+def _prod_others_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    """By element j: the sum over i != j of head i times the product of all but i and j, also where elements are 0.
+
+    With the zeros replaced by 1 in `filled`: if there is no 0 beside j, every i counts with nonzero / (filled i filled
+    j); if there is one, only that one; if there are more, none.
+    """
+    x, head = node.inputs[0], heads[0]
+    axes = {"axis": node.attrs.axis, "exclude": node.attrs.exclude, "keepdims": True}
+    is_zero = F._equal_scalar(x, scalar=0.0)
+    filled = F.where(is_zero, F.ones_like(x), x)
+
+    def others(values: Any) -> Any:
+        return F._spread(F.sum(values, **axes), x, **axes) - values
+
+    zeros = others(is_zero)
+    at_numbers = others(F.where(is_zero, F.zeros_like(x), head / filled)) * F._equal_scalar(zeros, scalar=0.0)
+    at_zero = others(head * is_zero) * F._equal_scalar(zeros, scalar=1.0)
+    nonzero = F._spread(F.prod(filled, **axes), x, **axes)
+    return nonzero / filled * (at_numbers + at_zero)
 
 
 def _record(
@@ -184,6 +202,20 @@ OPERATORS: tuple[OpDef, ...] = (
     _record("nanprod", _nanprod, _nanprod_gradient, "The product, NaN counting as 1,", (), (*_EMPTY, _NANS)),
     _record("max", _max, _extreme_gradient, "The largest element", ("max_axis",)),
     _record("min", _min, _extreme_gradient, "The smallest element", ("min_axis",)),
+    OpDef(
+        "_prod_others",
+        _prod_others,
+        attrs=tuple(a for a in REDUCE_ATTRS if a.name != "keepdims"),
+        grad=_prod_others_gradient,
+        doc="For every element the product of the others along `axis`: the derivative of `prod`, also at 0.",
+        samples=(
+            Sample(((2, 3, 4),)),
+            Sample(((1,),)),
+            Sample(((0, 3),), {"axis": -1}),
+            Sample(((2, 3),), {"axis": 0, "exclude": True}),
+            Sample(((3, 3),), {"axis": 1}, values={0: [[1.0, 0.0, 2.0], [3.0, 0.5, -1.0], [0.0, 2.0, 0.0]]}),
+        ),
+    ),
     OpDef(
         "_spread",
         _spread,
