@@ -8,6 +8,7 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.graph.node import Node
+from autohybrid.graph.notes import stored_notes
 from autohybrid.graph.symbol import Symbol
 from autohybrid.naming import AttrScope, NameManager
 from autohybrid.tensor.attrs import DTYPE_FLAGS, dtype_name
@@ -35,7 +36,7 @@ def var(
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a variable is text, not {type(name).__name__}")
-    notes = AttrScope.current().get(dict(attr) if attr else None)
+    notes = stored_notes(AttrScope.current().get(dict(attr) if attr else None))
     if shape is not None:
         notes["__shape__"] = str(tuple(shape) if isinstance(shape, (tuple, list)) else shape)
     if lr_mult is not None:
@@ -71,7 +72,7 @@ def Group(symbols: Any) -> Symbol:
 def call_operator(call: BoundCall) -> Symbol:
     """Add an operator call to the graph: what `sym.<operator>(...)` does.
 
-    Inputs that were not given become variables `<node>_<input>`. Raises TypeError for an input that is no Symbol.
+    Inputs that were not given become variables `<node>_<input>`. Raises AssertionError for an input that is no Symbol.
     """
     op = call.op
     for value in call.inputs:
@@ -79,7 +80,8 @@ def call_operator(call: BoundCall) -> Symbol:
             delegate = getattr(type(value), "__tensor_call__", None)
             if delegate is not None:
                 return delegate(value, call)  # type: ignore[no-any-return]
-            raise TypeError(
+            # An AssertionError is what MXNet's generated functions raise here.
+            raise AssertionError(
                 f"operator {op.name}: inputs of a symbolic call are Symbols, got {type(value).__name__}; "
                 "wrap constants as variables or use the `_scalar` form"
             )
@@ -91,10 +93,12 @@ def make_call(call: BoundCall, hint: str) -> Symbol:
     op = call.op
     name = NameManager.current().get(call.name, hint)
     names = op.input_names(call.attrs)
+    notes = stored_notes(AttrScope.current().get(dict(call.attr) if call.attr else None))
     heads = []
     for label, value in zip(names, call.inputs):
         if value is None:
-            heads.append((Node(None, None, (), f"{name}_{label}", AttrScope.current().get(None)), 0))
+            # MXNet copies all attributes of the operator to the variables it makes for missing inputs.
+            heads.append((Node(None, None, (), f"{name}_{label}", {**call.attrs.given, **notes}), 0))
         elif len(value._heads) != 1:
             raise MXNetError(
                 f"operator {op.name} `{name}`: input `{label}` is a symbol with {len(value._heads)} outputs; pick one, "
@@ -102,7 +106,6 @@ def make_call(call: BoundCall, hint: str) -> Symbol:
             )
         else:
             heads.append(value._heads[0])
-    notes = AttrScope.current().get(dict(call.attr) if call.attr else None)
     node = Node(op, call.attrs, heads, name, notes)
     return Symbol([(node, i) for i in range(node.visible_count)])
 

@@ -13,42 +13,69 @@ from autohybrid.graph.interpreter import Monitor, run
 from autohybrid.graph.symbol import Symbol
 from autohybrid.tensor import creation
 from autohybrid.tensor.array import NDArray, array_on
-from autohybrid.tensor.autograd import record, train_mode
-from autohybrid.tensor.tape import Variable, run_backward, state
+from autohybrid.tensor.autograd import pause, record, train_mode
+from autohybrid.tensor.tape import Variable, run_backward
+
+_REQUESTS = ("null", "write", "add")
+
+
+class MissingHead(NDArray):
+    """Stands for a head gradient that was not given: losses ignore theirs, anything else raises on touching it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str, ctx: Context) -> None:
+        self._name = name
+        self._ctx = ctx
+        self._entry = None
+        self._grad = None
+
+    @property
+    def _data(self) -> Any:
+        raise MXNetError(
+            f"backward needs the head gradient of output `{self._name}`, which no loss operator computes: "
+            "pass `out_grads`"
+        )
 
 
 class Executor:
-    """A graph with arrays for its variables. `forward` computes `outputs`, `backward` fills the gradient arrays."""
+    """A graph with arrays for its variables. `forward` computes `outputs`, `backward` fills the gradient arrays.
+
+    The arrays of `outputs` are made once; every `forward` writes into them, as in MXNet.
+    """
 
     def __init__(
         self, symbol: Symbol, ctx: Context, args: Any, args_grad: Any, grad_req: Any, aux_states: Any = None
     ) -> None:
         self._symbol = symbol
         self._ctx = ctx
-        names = symbol.list_arguments()
-        self.arg_arrays = _arrange("args", names, args, False)
-        self.grad_arrays = _arrange("args_grad", names, args_grad, True)
-        self.aux_arrays = _arrange("aux_states", symbol.list_auxiliary_states(), aux_states, False)
+        self._names = symbol.list_arguments()
+        self._state_names = symbol.list_auxiliary_states()
+        self._requests = _requests(grad_req, self._names)
+        self.arg_arrays: list[NDArray] = _arrange("args", self._names, args, False)
+        self.grad_arrays: list[NDArray | None] | None = (
+            None if args_grad is None else _arrange("args_grad", self._names, args_grad, True)
+        )
+        self.aux_arrays: list[NDArray] = _arrange("aux_states", self._state_names, aux_states, False)
         self.outputs: list[NDArray] = []
-        self._requests = _requests(grad_req, names)
         self._monitor: Monitor | None = None
         self._recorded: list[NDArray] = []
-        symbol.infer_shape(**{n: a.shape for n, a in zip(names, self.arg_arrays)})
+        symbol.infer_shape_partial(**{n: a.shape for n, a in zip(self._names, self.arg_arrays)})
 
     @property
     def arg_dict(self) -> dict[str, NDArray]:
         """Argument arrays by name."""
-        return dict(zip(self._symbol.list_arguments(), self.arg_arrays))
+        return dict(zip(self._names, self.arg_arrays))
 
     @property
     def grad_dict(self) -> dict[str, NDArray | None]:
         """Gradient arrays by argument name; None where there is none."""
-        return dict(zip(self._symbol.list_arguments(), self.grad_arrays))
+        return dict(zip(self._names, self.grad_arrays or [None] * len(self._names)))
 
     @property
     def aux_dict(self) -> dict[str, NDArray]:
         """Auxiliary states by name."""
-        return dict(zip(self._symbol.list_auxiliary_states(), self.aux_arrays))
+        return dict(zip(self._state_names, self.aux_arrays))
 
     @property
     def output_dict(self) -> dict[str, NDArray]:
@@ -60,28 +87,29 @@ class Executor:
         self._monitor = callback
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
-        """Compute the outputs; keyword arguments replace the values of arguments first."""
-        arrays = self.arg_dict
+        """Compute the outputs; keyword arguments replace the values of arguments first.
+
+        Raises TypeError for an unknown argument, ValueError for one that is no array or has another shape.
+        """
         for name, value in kwargs.items():
-            if name not in arrays:
-                raise TypeError(f"Unknown argument {name}")
-            if tuple(value.shape) != arrays[name].shape:
-                raise ValueError(f"Shape not match! Argument {name}, need: {arrays[name].shape}, received: {value.shape}")
-            arrays[name]._data[...] = value._data if isinstance(value, NDArray) else np.asarray(value)
-        feed = {name: self._leaf(name, array) for name, array in arrays.items()}
-        feed.update({name: array.detach() for name, array in self.aux_dict.items()})
-        if is_train:
-            with record(train_mode=True):
-                self._recorded = run(self._symbol._heads, feed, self._monitor)
-        else:
-            saved, state.recording, = state.recording, False
-            was_training, state.training = state.training, False
-            try:
-                self._recorded = run(self._symbol._heads, feed, self._monitor)
-            finally:
-                state.recording, state.training = saved, was_training
-        self.outputs = [o.detach() for o in self._recorded]
+            self._replace(name, value)
+        leaves = {name: self._leaf(name, array) for name, array in self.arg_dict.items()}
+        feed = {**leaves, **{name: array.detach() for name, array in self.aux_dict.items()}}
+        needed = any(leaf._entry is not None for leaf in leaves.values())
+        with record(train_mode=is_train) if needed else pause(train_mode=is_train):
+            self._recorded = run(self._symbol._heads, feed, self._monitor)
+        self._publish()
         return self.outputs
+
+    def _replace(self, name: str, value: Any) -> None:
+        target = self.arg_dict.get(name)
+        if target is None:
+            raise TypeError(f"Unknown argument {name}; the symbol has {', '.join(self._names)}")
+        if not isinstance(value, (NDArray, np.ndarray)):
+            raise ValueError(f"only accept keyword argument of NDArrays and numpy.ndarray, `{name}` is {type(value)}")
+        if tuple(value.shape) != target.shape:
+            raise ValueError(f"Shape not match! Argument {name}, need: {target.shape}, received: {value.shape}")
+        target[:] = value
 
     def _leaf(self, name: str, array: NDArray) -> NDArray:
         leaf = array.detach()
@@ -90,55 +118,89 @@ class Executor:
             leaf._entry = (Variable(gradient, self._requests[name]), 0)
         return leaf
 
+    def _publish(self) -> None:
+        """Write what was computed into the arrays of `outputs`."""
+        fresh = [array.detach() for array in self._recorded]
+        if [(o.shape, o.dtype) for o in self.outputs] != [(f.shape, f.dtype) for f in fresh]:
+            self.outputs = [array.copy() for array in fresh]
+            return
+        for output, array in zip(self.outputs, fresh):
+            output._data[...] = array._data
+
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
-        """Gradients of the arguments for these head gradients (ones where an output ignores its own)."""
+        """Gradients of the arguments for these head gradients: one array, a list, or a dict by output name.
+
+        Outputs of losses need none. Raises MXNetError before `forward`, and when a head gradient is missing.
+        """
         if not self._recorded:
             raise MXNetError("backward needs forward(is_train=True) first")
-        heads = [out_grads] if isinstance(out_grads, NDArray) else out_grads
-        if isinstance(heads, Mapping):
-            heads = [heads[name] for name in self._symbol.list_outputs()]
-        live = [i for i, o in enumerate(self._recorded) if o._entry is not None]
-        if not live:
-            return
-        given = None if heads is None else [heads[i] for i in live]
-        with train_mode():
-            run_backward([self._recorded[i] for i in live], given, None, True, False, is_train)
+        names = self._symbol.list_outputs()
+        if out_grads is None:
+            heads: list[Any] = [None] * len(names)
+        elif isinstance(out_grads, NDArray):
+            heads = [out_grads]
+        else:
+            heads = [out_grads[n] for n in names] if isinstance(out_grads, Mapping) else list(out_grads)
+        live = [i for i, output in enumerate(self._recorded) if output._entry is not None]
+        given = [self._head(heads[i] if i < len(heads) else None, names[i], self._recorded[i]) for i in live]
+        if live:
+            with train_mode():
+                run_backward([self._recorded[i] for i in live], given, None, True, False, is_train)
+
+    def _head(self, given: Any, name: str, output: NDArray) -> NDArray:
+        if given is None:
+            return MissingHead(name, self._ctx)
+        if given.shape != output.shape:
+            raise MXNetError(
+                f"the head gradient of output `{name}` has shape {given.shape}, the output has {output.shape}"
+            )
+        return given  # type: ignore[no-any-return]
 
     def copy_params_from(
-        self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray] | None = None, allow_extra_params: bool = False
+        self,
+        arg_params: Mapping[str, NDArray],
+        aux_params: Mapping[str, NDArray] | None = None,
+        allow_extra_params: bool = False,
     ) -> None:
         """Copy values into argument and auxiliary arrays. Raises ValueError for a name that is not there."""
         for source, target in ((arg_params, self.arg_dict), (aux_params or {}, self.aux_dict)):
             for name, value in source.items():
                 if name in target:
-                    value.astype(target[name].dtype).copyto(target[name])  # type: ignore[attr-defined]
+                    value.copyto(target[name])
                 elif not allow_extra_params:
                     raise ValueError(f'Find name "{name}" that is not in the arguments')
 
     def reshape(self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any) -> Executor:
-        """An executor for other shapes of the arguments; arrays whose shape stays are shared."""
-        known = {**{n: a.shape for n, a in self.arg_dict.items() if n in kwargs}, **kwargs}
-        arg_shapes, _, aux_shapes = self._symbol.infer_shape(**known)
+        """An executor for other shapes of the arguments; it shares the memory of arrays that do not grow.
+
+        Raises MXNetError where an array not named would change, or grow, and that was not allowed.
+        """
+        arg_shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
         if arg_shapes is None or aux_shapes is None:
             raise ValueError("Insufficient argument shapes provided.")
-        args = {n: _resized(a, s, n, kwargs, partial_shaping, allow_up_sizing) for (n, a), s in zip(self.arg_dict.items(), arg_shapes)}
-        grads = {
-            n: g if g is None or g.shape == s else creation.zeros(s, g._ctx, g.dtype)
-            for (n, g), s in zip(self.grad_dict.items(), arg_shapes)
+        args, grads = {}, {}
+        for (name, array), gradient, shape in zip(self.arg_dict.items(), self.grad_dict.values(), arg_shapes):
+            args[name] = _resized(array, shape, name, partial_shaping or name in kwargs, allow_up_sizing)
+            if gradient is not None:
+                grads[name] = _resized(gradient, shape, name, True, True)
+        states = {
+            name: _resized(array, shape, name, partial_shaping, allow_up_sizing)
+            for (name, array), shape in zip(self.aux_dict.items(), aux_shapes)
         }
-        states = {n: a if a.shape == s else creation.zeros(s, a._ctx, a.dtype) for (n, a), s in zip(self.aux_dict.items(), aux_shapes)}
-        return Executor(self._symbol, self._ctx, args, {n: g for n, g in grads.items() if g is not None}, self._requests, states)
+        given = None if self.grad_arrays is None else grads
+        return Executor(self._symbol, self._ctx, args, given, self._requests, states)
 
 
 def simple_bind(symbol: Symbol, ctx: Context, grad_req: Any, type_dict: Any, shapes: Mapping[str, Any]) -> Executor:
     """An Executor over zero arrays of inferred shapes. Raises MXNetError listing the arguments whose shape is missing."""
-    arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     names, states = symbol.list_arguments(), symbol.list_auxiliary_states()
-    if arg_shapes is None or aux_shapes is None:
-        partial = symbol.infer_shape_partial(**shapes)[0] or []
-        missing = [n for n, s in zip(names, partial) if not s or 0 in s]
-        raise MXNetError(f"simple_bind: the shapes given do not determine those of {', '.join(missing)}")
-    given = {n: np.dtype(t).type for n, t in (type_dict or {}).items()}
+    partial = symbol.infer_shape_partial(**shapes)
+    missing = [n for n, s in zip(names, partial[0] or []) if not s or 0 in s]
+    if missing:
+        raise MXNetError(f"simple_bind error: the shapes given do not determine those of {', '.join(missing)}")
+    arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
+    assert arg_shapes is not None and aux_shapes is not None
+    given = {n: np.dtype(t).type for n, t in (type_dict or {}).items() if n in names}
     arg_types, _, aux_types = symbol.infer_type_partial(**given)
     args = {n: creation.zeros(s, ctx, t or "float32") for n, s, t in zip(names, arg_shapes, arg_types)}
     requests = _requests(grad_req, names)
@@ -157,32 +219,39 @@ def _arrange(what: str, names: Sequence[str], given: Any, optional: bool) -> lis
         return [given.get(n) for n in names]
     listed = list(given)
     if len(listed) != len(names):
-        raise ValueError(f"Length of {what} does not match the number of arguments: {len(listed)} for {', '.join(names)}")
+        raise ValueError(
+            f"Length of {what} does not match the number of arguments: {len(listed)} for {', '.join(names) or 'none'}"
+        )
     return [a if a is None or isinstance(a, NDArray) else array_on(a, None, None) for a in listed]
 
 
 def _requests(grad_req: Any, names: Sequence[str]) -> dict[str, str]:
     if isinstance(grad_req, str):
-        return dict.fromkeys(names, grad_req)
-    if isinstance(grad_req, Mapping):
-        return {n: grad_req.get(n, "null") for n in names}
-    return dict(zip(names, grad_req))
+        found = dict.fromkeys(names, grad_req)
+    elif isinstance(grad_req, Mapping):
+        found = {n: grad_req.get(n, "null") for n in names}
+    else:
+        found = dict(zip(names, grad_req))
+    for request in found.values():
+        if request not in _REQUESTS:
+            raise ValueError(f"grad_req must be one of {', '.join(map(repr, _REQUESTS))}, got {request!r}")
+    return found
 
 
-def _resized(
-    array: NDArray, shape: tuple[int, ...], name: str, given: Mapping[str, Any], partial: bool, grow: bool
-) -> NDArray:
+def _resized(array: NDArray, shape: tuple[int, ...], name: str, may_change: bool, may_grow: bool) -> NDArray:
     if array.shape == shape:
         return array
-    if not partial and name not in given:
-        raise AssertionError(
-            f"Shape of unspecified array arg:{name} changed. This can cause the new executor to not share parameters "
-            "with the old one. Please check for error in network. If this is intended, set partial_shaping=True to "
-            "suppress this warning."
+    if not may_change:
+        raise MXNetError(
+            f"the shape of `{name}`, which was not given, would change from {array.shape} to {shape}, so that the new "
+            "executor would not share it; if that is intended, pass `partial_shaping=True`"
         )
-    if not grow and int(np.prod(shape)) > array.size:
-        raise AssertionError(
-            f"New shape of arg:{name} larger than original. First making a big executor and then down sizing it is "
-            "more efficient than the reverse. If you really want to up size, set allow_up_sizing=True"
+    size = int(np.prod(shape))
+    if size <= array.size:
+        return array.reshape((-1,))[:size].reshape(shape)  # the front of the memory, as in MXNet
+    if not may_grow:
+        raise MXNetError(
+            f"`{name}` would grow from {array.shape} to {shape}; bind the larger shape first and reshape down, or pass "
+            "`allow_up_sizing=True`"
         )
     return creation.zeros(shape, array._ctx, array.dtype)

@@ -8,11 +8,10 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.graph.node import Head, Node, depth_first
+from autohybrid.graph.notes import stored_notes
 from autohybrid.tensor.ops import operators
 
 _VERSION = 10901
-#: Attribute names that old files hold without underscores.
-_RENAMED = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
 
 def write_graph(heads: Sequence[Head]) -> str:
@@ -43,7 +42,8 @@ def _node_record(node: Node, position: Mapping[Node, int], versions: dict[Node, 
         for name, (source, _) in zip(node.op.input_names(node.attrs), node.inputs):
             if name in node.op.aux:
                 versions[source] = versions.get(source, 0) + 1
-    record["inputs"] = [[position[source], index, versions.get(source, 0)] for source, index in node.inputs]
+    counts = node.versions or [versions.get(source, 0) for source, _ in node.inputs]
+    record["inputs"] = [[position[source], index, count] for (source, index), count in zip(node.inputs, counts)]
     if node.extra is not None and hasattr(node.extra, "subgraphs"):
         record["subgraphs"] = [json.loads(write_graph(g)) for g in node.extra.subgraphs]
     return record
@@ -90,7 +90,7 @@ class _Reader:
         attrs = {str(k): str(v) for key in ("param", "attr", "attrs") for k, v in (record.get(key) or {}).items()}
         inputs = [(self._node(entry[0]), int(entry[1])) for entry in record["inputs"]]
         if kind == "null":
-            self.nodes.append(Node(None, None, (), name, {_upgraded(k): v for k, v in attrs.items()}))
+            self.nodes.append(Node(None, None, (), name, stored_notes(attrs)))
             return
         op = operators().get(kind)
         if op is None:
@@ -104,7 +104,9 @@ class _Reader:
             for label in op.input_names(parsed)[len(inputs) :]:
                 variable = Node(None, None, (), f"{name}_{label}")
                 inputs.append((variable, 0))
-        self.nodes.append(Node(op, parsed, inputs, name, notes))
+        versions = tuple(int(e[2]) if len(e) > 2 else 0 for e in record["inputs"])
+        kept = versions if any(versions) and len(versions) == len(inputs) else None
+        self.nodes.append(Node(op, parsed, inputs, name, notes, versions=kept))
 
     def _node(self, index: Any) -> Node:
         if not 0 <= int(index) < len(self.nodes):
@@ -113,8 +115,6 @@ class _Reader:
 
     def _move_weight_attrs(self, labels: Sequence[str], attrs: dict[str, str], inputs: Sequence[Head]) -> None:
         """Old files keep `weight_lr_mult` on the operator; it belongs to the variable that is its `weight`."""
-        if self.version >= 10901 or self.version >= 1100 and not any(k.endswith(_RENAMED) for k in attrs):
-            return
         for key in list(attrs):
             label, _, rest = key.partition("_")
             if rest in ("lr_mult", "wd_mult") and label in labels and labels.index(label) < len(inputs):
@@ -128,9 +128,5 @@ def _split(op: Any, attrs: Mapping[str, str]) -> tuple[dict[str, str], dict[str,
         if key in op.schema or (op.open_attrs and not key.startswith("__")):
             own[key] = value
         else:
-            notes[_upgraded(key)] = value
-    return own, notes
-
-
-def _upgraded(key: str) -> str:
-    return f"__{key}__" if key in _RENAMED else key
+            notes[key] = value
+    return own, stored_notes(notes)

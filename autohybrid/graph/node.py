@@ -18,10 +18,11 @@ class Node:
 
     `inputs` are (node, output index) pairs. `order` grows with creation, so sorting by it is a topological order in
     which random numbers are drawn as the program would. `notes` are the text attributes of a Symbol that are no
-    operator attributes (`__shape__`, `__lr_mult__`, `ctx_group`...). `span` is the user's expression, where known.
+    operator attributes (`__shape__`, `__lr_mult__`, `__ctx_group__`...). `span` is the user's expression, where known.
+    `versions` are the counters beside the inputs of a node that was read from a file, which writes them again.
     """
 
-    __slots__ = ("attrs", "extra", "inputs", "name", "notes", "op", "order", "span")
+    __slots__ = ("attrs", "extra", "inputs", "name", "notes", "op", "order", "span", "versions")
 
     def __init__(
         self,
@@ -32,6 +33,7 @@ class Node:
         notes: dict[str, str] | None = None,
         span: Span | None = None,
         extra: Any = None,
+        versions: tuple[int, ...] | None = None,
     ) -> None:
         self.op = op
         self.attrs = attrs
@@ -40,6 +42,7 @@ class Node:
         self.notes = notes if notes is not None else {}
         self.span = span
         self.extra = extra  # what the maker needs to keep with the node: subgraphs, a CustomOp's property object
+        self.versions = versions
         self.order = next(_order)
 
     @property

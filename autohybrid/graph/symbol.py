@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from autohybrid.errors import MXNetError, NotImplementedForSymbol
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
 from autohybrid.graph.node import Head, Node, auxiliary_variables, depth_first
+from autohybrid.graph.notes import shown_notes, stored_notes
 from autohybrid.tensor.attrs import dtype_name
 from autohybrid.tensor.shapes import is_known
 
@@ -147,7 +149,7 @@ class Symbol:
         for key, value in attrs.items():
             if not isinstance(value, str):
                 raise ValueError("Set Attr only accepts string values")
-            self._heads[0][0].notes[key] = value
+            self._heads[0][0].notes.update(stored_notes({key: value}))
 
     # -- inference ---------------------------------------------------------------------------------------------------
     def infer_shape(self, *args: Any, **kwargs: Any) -> ShapeLists:
@@ -157,12 +159,23 @@ class Symbol:
         """
         lists = self._shape_lists(args, kwargs)
         if not all(is_known(s) for shapes in lists for s in shapes):
+            self._warn_undecided("shape", [not is_known(s) for s in lists[0]])
             return None, None, None
         return lists
 
+    def _warn_undecided(self, what: str, undecided: Sequence[bool]) -> None:
+        names = [n for n, open_ in zip(self.list_arguments(), undecided) if open_]
+        if names:
+            warnings.warn(
+                f"cannot decide the {what} of these arguments; consider giving them: {', '.join(names)}", stacklevel=3
+            )
+
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> ShapeLists:
         """As `infer_shape`, with `()` for what does not follow and 0 for unknown extents."""
-        shown = [[() if s is None else tuple(max(e, 0) for e in s) for s in shapes] for shapes in self._shape_lists(args, kwargs)]
+        shown = [
+            [() if s is None else tuple(max(e, 0) for e in s) for s in shapes]
+            for shapes in self._shape_lists(args, kwargs)
+        ]
         return shown[0], shown[1], shown[2]
 
     def _shape_lists(self, args: Any, kwargs: Any) -> tuple[list[Any], list[Any], list[Any]]:
@@ -179,7 +192,10 @@ class Symbol:
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
         """Dtypes of arguments, outputs and auxiliary states from some arguments' dtypes; all None if not all follow."""
         lists = self._type_lists(args, kwargs)
-        return (None, None, None) if any(t is None for types in lists for t in types) else lists
+        if any(t is None for types in lists for t in types):
+            self._warn_undecided("type", [t is None for t in lists[0]])
+            return None, None, None
+        return lists
 
     def infer_type_partial(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
         """As `infer_type`, with None for what does not follow."""
@@ -195,7 +211,15 @@ class Symbol:
     def _by_name(self, args: Any, kwargs: Any, what: str) -> dict[str, Any]:
         if args and kwargs:
             raise ValueError(f"give {what} by position or by name, not both")
-        return dict(zip(self.list_arguments(), args)) if args else kwargs
+        if args:
+            return dict(zip(self.list_arguments(), args))
+        known = self.list_inputs()
+        for name in kwargs:
+            if name not in known:
+                raise MXNetError(
+                    f"{what} were given for `{name}`, which the symbol does not have; it has {', '.join(known)}"
+                )
+        return kwargs
 
     def _lists(self, facts: Mapping[Head, Any]) -> tuple[list[Any], list[Any], list[Any]]:
         arguments = [facts[n, 0] for n in self._variables(False)]
@@ -216,17 +240,33 @@ class Symbol:
         write_atomically(fname, self.tojson(remove_amp_cast).encode())
 
     # -- running -----------------------------------------------------------------------------------------------------
-    def bind(self, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write", aux_states: Any = None, **kwargs: Any) -> Any:
+    def bind(
+        self, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write", aux_states: Any = None, **kwargs: Any
+    ) -> Any:
         """An Executor over the given arrays."""
         from autohybrid.graph.executor_api import Executor
 
         return Executor(self, ctx, args, args_grad, grad_req, aux_states)
 
-    def simple_bind(self, ctx: Any, grad_req: Any = "write", type_dict: Any = None, **kwargs: Any) -> Any:
-        """An Executor over fresh arrays whose shapes follow from those given by name."""
+    def simple_bind(
+        self,
+        ctx: Any,
+        grad_req: Any = "write",
+        type_dict: Any = None,
+        stype_dict: Any = None,
+        group2ctx: Any = None,
+        shared_arg_names: Any = None,
+        shared_exec: Any = None,
+        shared_buffer: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """An Executor over fresh arrays whose shapes follow from those given by name; other names are ignored.
+
+        How memory is shared is the library's business: `group2ctx` and the `shared_*` arguments change no result.
+        """
         from autohybrid.graph.executor_api import simple_bind
 
-        return simple_bind(self, ctx, grad_req, type_dict, kwargs)
+        return simple_bind(self, ctx, grad_req, type_dict, {k: v for k, v in kwargs.items() if k in self.list_inputs()})
 
     def eval(self, ctx: Any = None, **kwargs: Any) -> Any:
         """The outputs for the given arguments (NDArrays by name), as a list."""
@@ -236,4 +276,4 @@ class Symbol:
 
 
 def _all_attrs(node: Node) -> dict[str, str]:
-    return {**(node.attrs.given if node.attrs is not None else {}), **node.notes}
+    return {**(node.attrs.given if node.attrs is not None else {}), **shown_notes(node.notes)}

@@ -8,6 +8,7 @@ from typing import Any
 from autohybrid.errors import NotImplementedForSymbol
 from autohybrid.graph.compose import call_operator, make_call
 from autohybrid.graph.symbol import Symbol
+from autohybrid.graph.symbol_functions import split_v2
 from autohybrid.tensor.arithmetic import BINARY, NUMBERS, Binary
 from autohybrid.tensor.frontend import BoundCall, bind
 from autohybrid.tensor.ops import get_operator, records
@@ -32,7 +33,11 @@ def apply_binary(row: Binary, lhs: Any, rhs: Any) -> Any:
 
 def _scalar_hint(row: Binary, name: str) -> str:
     # MXNet's front end calls `_PlusScalar` for arithmetic, but `_equal_scalar` for comparisons.
-    return name.replace("_scalar", "scalar") if row.dunder in _ARITHMETIC or row.function in ("maximum", "minimum", "hypot") else name
+    return (
+        name.replace("_scalar", "scalar")
+        if row.dunder in _ARITHMETIC or row.function in ("maximum", "minimum", "hypot")
+        else name
+    )
 
 
 def _call(name: str, hint: str, inputs: tuple[Symbol, ...], attrs: dict[str, Any]) -> Symbol:
@@ -41,9 +46,20 @@ def _call(name: str, hint: str, inputs: tuple[Symbol, ...], attrs: dict[str, Any
 
 
 def _dunder(row: Binary, reflected: bool) -> Callable[[Symbol, Any], Any]:
+    if reflected and row.dunder == "pow":
+        # MXNet's `__rpow__` calls the operator by another alias than `sym.pow` does, so that its nodes count apart.
+        return lambda self, other: _call(
+            row.reflected_scalar, row.reflected_scalar, (self,), {"scalar": _number(other)}
+        )
     if reflected:
         return lambda self, other: apply_binary(row, other, self)
     return lambda self, other: apply_binary(row, self, other)
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, NUMBERS):
+        raise TypeError(f"type {type(value)} not supported")
+    return value
 
 
 def _refusal(name: str, alias: str | None) -> Callable[..., Any]:
@@ -64,6 +80,36 @@ def _method(op: Any, name: str) -> Callable[..., Any]:
     return method
 
 
+# -- methods with a Python signature -------------------------------------------------------------------------------------
+def _through(operator: str, registered: str, self: Symbol, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symbol:
+    return call_operator(bind(get_operator(operator), registered, (self, *args), kwargs))
+
+
+def astype(self: Symbol, *args: Any, **kwargs: Any) -> Symbol:
+    """The values in another dtype."""
+    return _through("Cast", "cast", self, args, kwargs)
+
+
+def diag(self: Symbol, k: int = 0, **kwargs: Any) -> Symbol:
+    """A diagonal of a matrix, or the matrix with this diagonal; `k` places above the main one."""
+    return _through("diag", "diag", self, (k,), kwargs)
+
+
+def expand_dims(self: Symbol, axis: int, inplace: bool = False, **kwargs: Any) -> Symbol:
+    """The array with a further axis of extent 1 at `axis`; `inplace` only says that memory may be shared."""
+    return _through("expand_dims", "expand_dims", self, (), {"axis": axis, **kwargs})
+
+
+def flatten(self: Symbol, inplace: bool = False, **kwargs: Any) -> Symbol:
+    """The array as a matrix: the first axis, and all others joined; `inplace` only says that memory may be shared."""
+    return _through("Flatten", "flatten", self, (), kwargs)
+
+
+def squeeze(self: Symbol, axis: Any = None, inplace: bool = False, **kwargs: Any) -> Symbol:
+    """The array without axes of extent 1 (all, or those in `axis`); `inplace` only says that memory may be shared."""
+    return _through("squeeze", "squeeze", self, (), {"axis": axis, **kwargs})
+
+
 def install(cls: type[Symbol]) -> None:
     """Attach operators and methods to `cls`."""
     for row in BINARY:
@@ -77,6 +123,8 @@ def install(cls: type[Symbol]) -> None:
         setattr(cls, name, _refusal(name, None))
     cls.__neg__ = lambda self: self * -1.0  # type: ignore[attr-defined]
     cls.__abs__ = lambda self: self.abs()  # type: ignore[attr-defined]
+    for method in (astype, diag, expand_dims, flatten, squeeze, split_v2):
+        setattr(cls, method.__name__, method)
     for op in records():
         for name in op.methods:
             if name not in vars(cls):

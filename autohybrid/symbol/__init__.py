@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+from os import PathLike
+
+from autohybrid.errors import MXNetError
 from autohybrid.graph import symbol_methods as _methods
 from autohybrid.graph.compose import Group, Variable, load_json, var
 from autohybrid.graph.compose import call_operator as _call_operator
 from autohybrid.graph.symbol import Symbol
+from autohybrid.graph.symbol_functions import arange, eye, full, histogram, linspace, ones, split_v2, zeros
 from autohybrid.symbol import _internal, contrib, image, linalg, random, sparse
 from autohybrid.tensor.arithmetic import BINARY as _BINARY
 from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
 
 _methods.install(Symbol)
 globals().update(
-    {row.function: _methods.function_of(row) for row in _BINARY if row.function in ("maximum", "minimum", "power", "hypot")}
+    {
+        row.function: _methods.function_of(row)
+        for row in _BINARY
+        if row.function in ("maximum", "minimum", "power", "hypot")
+    }
 )
 pow = _methods.function_of(next(row for row in _BINARY if row.function == "power"))
 
 
-def load(fname: str) -> Symbol:
-    """A symbol from a `-symbol.json` file. Raises OSError, or MXNetError when it is not a graph."""
-    with open(fname, "rb") as stream:
-        return load_json(stream.read().decode("utf-8", "replace"))
+def load(fname: str | PathLike[str]) -> Symbol:
+    """A symbol from a `-symbol.json` file. Raises MXNetError when it cannot be read or is not a graph."""
+    if not isinstance(fname, str | PathLike):
+        raise TypeError(f"fname need to be string, not {type(fname).__name__}")
+    try:
+        with open(fname, "rb") as stream:
+            text = stream.read().decode("utf-8", "replace")
+    except OSError as error:
+        raise MXNetError(f"cannot read {str(fname)!r}: {error.strerror or error}") from error
+    try:
+        return load_json(text)
+    except MXNetError as error:
+        raise MXNetError(f"{str(fname)!r}: {error}") from error
 
 
 __getattr__, __dir__ = _lazy_namespace(globals(), "", "autohybrid.symbol", _call_operator)
 __all__ = [
-    "Group", "Symbol", "Variable", "_internal", "contrib", "image", "linalg", "load", "load_json", "random", "sparse", "var",
+    "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full", "histogram", "image", "linalg",
+    "linspace", "load", "load_json", "ones", "random", "sparse", "split_v2", "var", "zeros",
 ]  # fmt: skip

@@ -22,18 +22,16 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     if units < 1:
         raise MXNetError(f"`num_hidden` must be positive, got {units}")
     data, weight = ins[0], unify(ins[1], (units, -1))
+    if data is None:
+        return ins, outs  # nothing follows before the rank of the data is known, as in MXNet
     assert weight is not None
-    if data is not None:
-        width = data[1:] if attrs.flatten else data[-1:]
-        if -1 not in width:
-            weight = unify(weight, (units, math.prod(width)))
-        elif attrs.flatten and len(data) == 2 or not attrs.flatten:
-            data = (*data[:-1], weight[1])  # type: ignore[index]
-        output: Shape = (data[0], units) if attrs.flatten else (*data[:-1], units)
-    else:
-        output = (-1, units) if attrs.flatten else None
-    output = unify(output, outs[0])
-    if data is not None and output is not None:
+    width = data[1:] if attrs.flatten else data[-1:]
+    if -1 not in width:
+        weight = unify(weight, (units, math.prod(width)))
+    elif (attrs.flatten and len(data) == 2) or not attrs.flatten:
+        data = (*data[:-1], weight[1])
+    output: Shape = unify((data[0], units) if attrs.flatten else (*data[:-1], units), outs[0])
+    if output is not None:
         data = (output[0], *data[1:]) if attrs.flatten else (*output[:-1], data[-1])
     known = [data, weight] if attrs.no_bias else [data, weight, unify(ins[2], (units,))]
     return known, [output]
