@@ -62,13 +62,13 @@ class HybridBlock(Block):
             self._clear_cached_op()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make `block` a child. Raises ValueError when it is not a HybridBlock."""
-        if not isinstance(block, HybridBlock):
+        """Make `block` a child. Raises ValueError when it is no Block.
+
+        A plain Block may be a child too (MXNet refuses it): its `forward` is lowered into the graph with the rest.
+        """
+        if not isinstance(block, Block):
             raise ValueError(
-                f"children of a HybridBlock must be HybridBlocks too, but {type(block).__name__} "
-                f"{f'`{block.name}`' if isinstance(block, Block) else repr(block)} assigned to {type(self).__name__} "
-                f"`{self.name}` is not: derive it from gluon.HybridBlock with `hybrid_forward(self, F, x)`, or use "
-                "nn.HybridSequential and nn.HybridLambda in place of nn.Sequential and nn.Lambda"
+                f"children of a HybridBlock are Blocks, but {type(self).__name__} `{self.name}` was given {block!r}"
             )
         super().register_child(block, name)
         self._clear_cached_op()

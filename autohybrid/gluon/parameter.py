@@ -15,7 +15,7 @@ import numpy as np
 from autohybrid.context import Context, cpu, current_context
 from autohybrid.errors import DeferredInitializationError
 from autohybrid.gluon.parameter_errors import UninitializedParameterError, deferred_message
-from autohybrid.tensor import autograd
+from autohybrid.tensor import autograd, random_state
 from autohybrid.tensor.array import NDArray, mark_variable, wrap
 from autohybrid.tensor.backend import namespace_of, to_device
 from autohybrid.tensor.epoch import epoch
@@ -283,7 +283,7 @@ class Parameter:
         if not _is_whole(self._shape):
             raise AssertionError(deferred_message([self], "cannot be initialized: "))
         self._deferred_init = ()
-        with autograd.pause(), outside_graph():
+        with autograd.pause(), outside_graph(), random_state.stream("initializers"):
             if data is None:
                 from autohybrid.optim import initializer
 

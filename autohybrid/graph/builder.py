@@ -17,6 +17,7 @@ from typing import Any
 from autohybrid.context import Context, current_context
 from autohybrid.errors import HybridizeError, MXNetError
 from autohybrid.graph.graph_tensor import GraphTensor, HostValueNeeded, Storage, View
+from autohybrid.graph.modes import ScopedModes
 from autohybrid.graph.node import Head, Node
 from autohybrid.spans import Span, column_from_bytes
 from autohybrid.tensor.array import NDArray
@@ -42,15 +43,25 @@ class Builder:
     """Builds one graph. `reads` collects which facts of the inputs the code depended on: 'shape', 'dtype',
     'context'; a graph that read nothing serves every signature."""
 
-    def __init__(self, recording: bool, training: bool, call_block: Callable[[Any, Sequence[Any]], Any] | None = None) -> None:
+    def __init__(
+        self,
+        recording: bool,
+        training: bool,
+        call_block: Callable[[Any, Sequence[Any]], Any],
+        enter_function: Callable[[Any], None],
+    ) -> None:
         #: How a block that the code calls is put into the graph; blocks are of a higher layer, so it is passed in.
         self.call_block = call_block
+        #: Told of every function of the user's that is about to run.
+        self.enter_function = enter_function
         self.recording = recording
         self.training = training
         self.facts: dict[Head, Fact] = {}
         self.reads: set[str] = set()
         self.captured: dict[str, Callable[[], NDArray]] = {}
         self.written: dict[int, Storage] = {}
+        #: Refusals that were raised; the user's own `except` must not hide one.
+        self.refused: list[HybridizeError] = []
         #: Memory written since this was last emptied, with what it held before; branches undo their writes by it.
         self.write_log: dict[int, tuple[Storage, Head]] = {}
         #: Outputs of nodes that exist for what they raise (`assert`).
@@ -241,22 +252,18 @@ class Builder:
     # -- refusals ------------------------------------------------------------------------------------------------------------
     def host_value(self, what: str) -> HostValueNeeded:
         """The error for code that needs a value which does not exist while the graph is built."""
-        return HostValueNeeded(
+        error = HostValueNeeded(
             f"{_place()}{what} is needed while the graph is built, but it exists only when the graph runs; keep the "
             "computation in tensors (`F.where`, `F.contrib.cond`...), or compute it outside the block"
         )
+        self.refused.append(error)
+        return error
 
     def refusal(self, message: str) -> HybridizeError:
         """The error for something a graph cannot hold, with the user's place."""
-        return HybridizeError(f"{_place()}{message}")
-
-
-@dataclass(frozen=True, slots=True)
-class ScopedModes:
-    """Modes that `autograd` scopes inside the block set for a node; None leaves the caller's mode."""
-
-    recording: bool | None
-    training: bool | None
+        error = HybridizeError(f"{_place()}{message}")
+        self.refused.append(error)
+        return error
 
 
 def user_span() -> Span | None:

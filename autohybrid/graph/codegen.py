@@ -20,7 +20,7 @@ from autohybrid.graph.inference import infer_dtypes, infer_shapes
 from autohybrid.graph.interpreter import run_node
 from autohybrid.graph.node import Head, Node
 from autohybrid.tensor.array import wrap
-from autohybrid.tensor.imperative import run_kernel
+from autohybrid.tensor.imperative import run_kernel, split_mutations
 
 if TYPE_CHECKING:
     from autohybrid.graph.function import GraphFunction, Signature
@@ -155,7 +155,8 @@ class _Writer:
                 self.lines.extend(lines)
                 return
         arguments = ", ".join(self.names[h] for h in node.inputs)
-        outputs = [self.name_head((node, i)) for i in range(node.output_count)]
+        count = node.output_count if node.extra is None else node.visible_count
+        outputs = [self.name_head((node, i)) for i in range(count)]
         if node.op.view:
             self.aliased.update((node, i) for i in range(node.output_count))
             # what a view is taken from must stay untouched as long as the view may be read
@@ -166,7 +167,7 @@ class _Writer:
     def _callable(self, node: Node) -> Callable[..., Sequence[Any]]:
         op, attrs, train = node.op, node.attrs, self.train
         assert op is not None and attrs is not None
-        if node.extra is not None or op.mutates:
+        if node.extra is not None:
 
             def through_arrays(*arrays: Any) -> Sequence[Any]:
                 return [r._data for r in run_node(node, [wrap(a) for a in arrays])]
@@ -177,7 +178,13 @@ class _Writer:
         def through_kernel(*arrays: Any) -> Sequence[Any]:
             return run_kernel(op, attrs, np, arrays, train, ctx)
 
-        return through_kernel
+        def with_mutations(*arrays: Any) -> Sequence[Any]:
+            results, changes = split_mutations(op, attrs, run_kernel(op, attrs, np, arrays, train, ctx))
+            for position, value in changes:
+                arrays[position][...] = value
+            return results
+
+        return with_mutations if op.mutates else through_kernel
 
     def _results(self) -> str:
         shown = []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autohybrid.errors import MXNetError
+from autohybrid.graph.modes import ScopedModes
 from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.imperative import invoke
@@ -43,7 +44,11 @@ def run_node(node: Node, inputs: Sequence[NDArray]) -> Sequence[NDArray]:
     try:
         if node.extra is not None and hasattr(node.extra, "run"):
             return node.extra.run(node, inputs)  # type: ignore[no-any-return]
-        result: Any = invoke(node.op, node.attrs, inputs)
+        if isinstance(node.extra, ScopedModes):
+            with node.extra.active():
+                result: Any = invoke(node.op, node.attrs, inputs)
+        else:
+            result = invoke(node.op, node.attrs, inputs)
     except MXNetError as error:
         if node.span is None:
             raise

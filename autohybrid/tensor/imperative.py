@@ -131,13 +131,21 @@ def _creation_context(attrs: Attrs) -> Context:
 
 
 def _apply_mutations(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], results: tuple[Any, ...]) -> tuple[Any, ...]:
+    kept, changes = split_mutations(op, attrs, results)
+    for position, value in changes:
+        inputs[position]._data[...] = value
+    return kept
+
+
+def split_mutations(
+    op: OpDef, attrs: Attrs, results: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], list[tuple[int, Any]]]:
+    """What a kernel returned, as its outputs and the new values of the inputs (by position) that it replaces."""
     names = op.input_names(attrs)
     changed = op.mutated_names(attrs)
     kept = len(results) - len(changed)
-    for name, value in zip(changed, results[kept:]):
-        if value is not None:
-            inputs[names.index(name)]._data[...] = value
-    return results[:kept]
+    changes = [(names.index(n), value) for n, value in zip(changed, results[kept:]) if value is not None]
+    return results[:kept], changes
 
 
 def _unaliased(result: Any, arrays: Sequence[Any]) -> Any:

@@ -4,24 +4,47 @@ program order, so under one seed they give the same numbers."""
 from __future__ import annotations
 
 import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from autohybrid.context import Context
 from autohybrid.tensor.backend import namespace_of
 
 _lock = threading.Lock()
-_generators: dict[tuple[int, int], Any] = {}
+_generators: dict[tuple[Any, ...], Any] = {}
+_seeds: dict[Any, int] = {}
+
+
+class _Stream(threading.local):
+    name = "operators"
+
+
+_stream = _Stream()
+
+
+@contextmanager
+def stream(name: str) -> Iterator[None]:
+    """Draw from another stream of numbers inside the `with`, seeded together with the first.
+
+    Parameters are initialised from a stream of their own: when a deferred one is drawn depends on whether the block runs
+    imperatively or is compiled, and must not shift what Dropout and the others draw.
+    """
+    previous, _stream.name = _stream.name, name
+    try:
+        yield
+    finally:
+        _stream.name = previous
 
 
 def generator(ctx: Context) -> Any:
     """The generator of `ctx` (all CPUs share one), seeded from the operating system until `seed` is called."""
-    key = _key(ctx)
+    key = (*_device(ctx), _stream.name)
     found = _generators.get(key)
     if found is None:
         with _lock:
-            found = _generators.setdefault(key, _make(ctx, None))
+            found = _generators.setdefault(key, _make(ctx, _seeds.get(_device(ctx), _seeds.get("all")), key[2]))
     return found
 
 
@@ -29,20 +52,23 @@ def seed(value: int, ctx: Context | str = "all") -> None:
     """Start the generators afresh from `value`: that of `ctx`, or of every device ('all')."""
     with _lock:
         if isinstance(ctx, Context):
-            _generators[_key(ctx)] = _make(ctx, value)
-            return
-        for key in list(_generators):
-            if key[0] == 2:
-                _generators[key] = _make(Context("gpu", key[1]), value)
-        _generators[(1, 0)] = _make(Context("cpu", 0), value)
+            _seeds[_device(ctx)] = int(value)
+            stale = [key for key in _generators if key[:2] == _device(ctx)]
+        else:
+            _seeds.clear()
+            _seeds["all"] = int(value)
+            stale = list(_generators)
+        for key in stale:
+            del _generators[key]
 
 
-def _key(ctx: Context) -> tuple[int, int]:
+def _device(ctx: Context) -> tuple[int, int]:
     return (2, ctx.device_id) if ctx.device_typeid == 2 else (1, 0)
 
 
-def _make(ctx: Context, value: int | None) -> Any:
-    if ctx.device_typeid != 2:
-        return np.random.default_rng(None if value is None else abs(int(value)))
+def _make(ctx: Context, value: int | None, stream_name: str) -> Any:
     xp = namespace_of(ctx)
-    return xp.random.default_rng(value)
+    if value is None:
+        return xp.random.default_rng()
+    number = abs(value) if stream_name == "operators" else abs(value) ^ zlib.crc32(stream_name.encode())
+    return xp.random.default_rng(number)

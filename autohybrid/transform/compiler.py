@@ -7,10 +7,11 @@ found by the structure of the arguments, the modes and, as far as building it re
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from autohybrid.errors import HybridizeError
+from autohybrid.errors import HybridizeError, HybridizeWarning
 from autohybrid.graph.builder import Builder
 from autohybrid.graph.function import Attribute, GraphFunction, GraphOutputs, Written
 from autohybrid.graph.graph_tensor import GraphTensor
@@ -22,6 +23,7 @@ from autohybrid.tensor.tape import state
 from autohybrid.transform.block_code import run_block_code
 from autohybrid.transform.block_state import BlocksUsed
 from autohybrid.transform.findings import Findings, findings_of
+from autohybrid.transform.python_state import FunctionsUsed, RandomnessWatch
 
 
 def call_compiled(block: Any, args: Sequence[Any]) -> Any:
@@ -38,19 +40,22 @@ def call_compiled(block: Any, args: Sequence[Any]) -> Any:
 class Entry:
     """A graph and the blocks it was built from. `shapes` are those of the call it was built for."""
 
-    __slots__ = ("function", "seen", "used")
+    __slots__ = ("blocks", "function", "functions", "seen")
 
-    def __init__(self, function: GraphFunction, used: BlocksUsed) -> None:
+    def __init__(self, function: GraphFunction, blocks: BlocksUsed, functions: FunctionsUsed, seen: int) -> None:
         self.function = function
-        self.used = used
-        self.seen = epoch.value
+        self.blocks = blocks
+        self.functions = functions
+        self.seen = seen
 
     def is_valid(self) -> bool:
-        """Whether the blocks still have the attributes that the graph was built from."""
+        """Whether the blocks, globals and defaults that the graph was built from are what they were."""
+        if not self.functions.unchanged():
+            return False
         if self.seen == epoch.value:
             return True
         now = epoch.value
-        if not self.used.unchanged():
+        if not self.blocks.unchanged():
             return False
         self.seen = now
         return True
@@ -63,6 +68,7 @@ class CompiledBlock:
         self.block = block
         self.entries: dict[Any, Entry] = {}
         self.findings: Findings | None = None
+        self.volatile = False
         self._hooked: tuple[int, bool] = (-1, False)
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
@@ -86,7 +92,7 @@ class CompiledBlock:
             now = epoch.value
             hooked = any(_has_hooks(child) for child in self.block._children.values())
             self._hooked = (now, hooked)
-        return hooked or (self.findings is not None and self.findings.volatile)
+        return hooked or self.volatile
 
     def _find(self, key: Any, arrays: Sequence[NDArray]) -> Entry | None:
         """A valid graph built for other shapes that depends on nothing that differs."""
@@ -101,22 +107,36 @@ class CompiledBlock:
     def _build(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry:
         if self.findings is None:
             self.findings = findings_of(self.block)
-            if self.findings.volatile:
-                self.findings.warn(self.block, _caller_level())
-        builder = Builder(state.recording, state.training, None)
-        used = BlocksUsed()
+        seen = epoch.value
+        blocks, functions, watch = BlocksUsed(), FunctionsUsed(), RandomnessWatch()
 
         def call_block(block: Any, args: Sequence[Any]) -> Any:
-            used.enter(block)
+            blocks.enter(block)
             return run_block_code(block, args)
 
-        builder.call_block = call_block
+        builder = Builder(state.recording, state.training, call_block, functions.enter)
         try:
-            function = _trace(self.block, builder, used, structure, arrays)
+            with watch.watching():
+                function = _trace(self.block, builder, blocks, structure, arrays)
         except HybridizeError as error:
             raise self.findings.refuse(self.block, error) from error
         self.findings.warn(self.block, _caller_level())
-        return Entry(function, used)
+        if watch.found is not None or not functions.unchanged():
+            self._warn_volatile(watch.found)
+        return Entry(function, blocks, functions, seen)
+
+    def _warn_volatile(self, place: str | None) -> None:
+        """Say once that the block's code runs at every call, and why."""
+        if self.volatile:
+            return
+        self.volatile = True
+        why = f"{place} gives another value at each call" if place else "it changes a global or a default argument"
+        warnings.warn(
+            f"{type(self.block).__name__} is not kept as a graph: {why}, so its Python code runs at every call; use "
+            "`F.random.*` for randomness and pass state as an input [AH504]",
+            HybridizeWarning,
+            stacklevel=_caller_level(),
+        )
 
 
 def _modes(arrays: Sequence[NDArray]) -> tuple[Any, ...]:
@@ -133,19 +153,20 @@ def _has_hooks(block: Any) -> bool:
 
 
 def _trace(
-    block: Any, builder: Builder, used: BlocksUsed, structure: Structure, arrays: Sequence[NDArray]
+    block: Any, builder: Builder, blocks: BlocksUsed, structure: Structure, arrays: Sequence[NDArray]
 ) -> GraphFunction:
     """Run the block's lowered code once on stand-ins for `arrays` and keep the graph."""
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
     with builder:
         inputs = [builder.input(builder.fresh_name(n, True), a) for n, a in zip(names, arrays)]
-        assert builder.call_block is not None
         result = builder.call_block(block, unflatten(structure, iter(inputs)))
         leaves: list[Any] = []
         result_structure = flatten(result, leaves)
         heads = tuple([_result_head(builder, leaf) for leaf in leaves])
-        attributes = tuple([Attribute(b, n, s, tuple(h)) for b, n, s, h in used.tensor_attributes(builder)])
+        attributes = tuple([Attribute(b, n, s, tuple(h)) for b, n, s, h in blocks.tensor_attributes(builder)])
         written = tuple([Written(name, head) for name, head in builder.written_inputs()])
+    if builder.refused:
+        raise builder.refused[0]
     outputs = GraphOutputs(heads, result_structure, written, attributes, tuple(builder.effects))
     return GraphFunction(names, dict(builder.captured), outputs, frozenset(builder.reads))
 

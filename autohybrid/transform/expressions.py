@@ -16,8 +16,11 @@ IsOwnFunction = Callable[[str], bool]
 class ExpressionLowering(cst.CSTTransformer):
     """Rewrites the expressions inside one statement. Records where each new node comes from in `origin`."""
 
-    def __init__(self, namespace: str | None, names: Collection[str], own: IsOwnFunction, origin: Origin) -> None:
+    def __init__(
+        self, runtime: str, namespace: str | None, names: Collection[str], own: IsOwnFunction, origin: Origin
+    ) -> None:
         super().__init__()
+        self.runtime = runtime
         self.namespace = namespace
         self.names = names
         self.own = own
@@ -36,7 +39,7 @@ class ExpressionLowering(cst.CSTTransformer):
     # -- F -------------------------------------------------------------------------------------------------------------
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
         if self._is_namespace(original_node.value):
-            return updated_node.with_changes(value=cst.Name("g"))
+            return updated_node.with_changes(value=cst.Name(self.runtime))
         return updated_node
 
     def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
@@ -45,7 +48,7 @@ class ExpressionLowering(cst.CSTTransformer):
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         if self._is_namespace(original_node) and not self.origin.is_attribute_name(original_node):
-            return cst.Attribute(cst.Name("g"), cst.Name("F"))
+            return cst.Attribute(cst.Name(self.runtime), cst.Name("F"))
         return updated_node
 
     def _is_namespace(self, node: cst.CSTNode) -> bool:
@@ -78,19 +81,19 @@ class ExpressionLowering(cst.CSTTransformer):
         function = "and_" if isinstance(original_node.operator, cst.And) else "or_"
         if id(original_node) in self._truths:
             function = "all_true" if function == "and_" else "any_true"
-        return _call(function, [updated_node.left, _thunk(updated_node.right)])
+        return self._call(function, [updated_node.left, _thunk(updated_node.right)])
 
     def leave_UnaryOperation(
         self, original_node: cst.UnaryOperation, updated_node: cst.UnaryOperation
     ) -> cst.BaseExpression:
         if not isinstance(original_node.operator, cst.Not) or is_static(original_node.expression, self.names):
             return updated_node
-        return _call("not_", [updated_node.expression])
+        return self._call("not_", [updated_node.expression])
 
     def leave_IfExp(self, original_node: cst.IfExp, updated_node: cst.IfExp) -> cst.BaseExpression:
         if is_static(original_node.test, self.names):
             return updated_node
-        return _call("branch", [updated_node.test, _thunk(updated_node.body), _thunk(updated_node.orelse)])
+        return self._call("branch", [updated_node.test, _thunk(updated_node.body), _thunk(updated_node.orelse)])
 
     def leave_Comparison(self, original_node: cst.Comparison, updated_node: cst.Comparison) -> cst.BaseExpression:
         if len(original_node.comparisons) != 2 or is_static(original_node, self.names):
@@ -100,7 +103,7 @@ class ExpressionLowering(cst.CSTTransformer):
             return updated_node
         left = cst.Comparison(updated_node.left, [first])
         right = cst.Comparison(first.comparator.deep_clone(), [second])
-        return _call("all_true" if id(original_node) in self._truths else "and_", [left, _thunk(right)])
+        return self._call("all_true" if id(original_node) in self._truths else "and_", [left, _thunk(right)])
 
     # -- calls -----------------------------------------------------------------------------------------------------------
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
@@ -110,8 +113,11 @@ class ExpressionLowering(cst.CSTTransformer):
         path = dotted(original_node.func)
         if is_super or (path is not None and self.own(path)):
             first = cst.Arg(updated_node.func)
-            return cst.Call(cst.parse_expression("g.call"), [_with_comma(first, updated_node.args), *updated_node.args])
+            return cst.Call(cst.parse_expression(f"{self.runtime}.call"), [_with_comma(first, updated_node.args), *updated_node.args])
         return updated_node
+
+    def _call(self, function: str, values: list[cst.BaseExpression]) -> cst.Call:
+        return cst.Call(cst.Attribute(cst.Name(self.runtime), cst.Name(function)), [cst.Arg(v) for v in values])
 
 
 class Origin:
@@ -145,10 +151,6 @@ def dotted(node: cst.BaseExpression) -> str | None:
 
 def _thunk(body: cst.BaseExpression) -> cst.Lambda:
     return cst.Lambda(cst.Parameters(), body)
-
-
-def _call(function: str, values: list[cst.BaseExpression]) -> cst.Call:
-    return cst.Call(cst.Attribute(cst.Name("g"), cst.Name(function)), [cst.Arg(v) for v in values])
 
 
 def _with_comma(arg: cst.Arg, following: object) -> cst.Arg:

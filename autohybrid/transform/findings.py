@@ -18,11 +18,9 @@ _LIBRARY = "autohybrid."
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Findings in the code that a block runs. `volatile`: what the code computes depends on Python's own state
-    (`random`, `numpy.random`, the clock), so no graph of it may be kept."""
+    """Findings in the code that a block runs."""
 
     found: tuple[Diagnostic, ...] = ()
-    volatile: bool = False
 
     def warn(self, block: Any, level: int) -> None:
         """Issue one HybridizeWarning with all findings; with `strict`, raise them as HybridizeError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import libcst as cst
@@ -38,8 +39,9 @@ def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction
         if _is_rebound(function, namespace):
             namespace, parameters = None, list(function.params.params)
     origin = Origin(lambda node: positions.get(node), _attribute_names(function))
-    lowering = Lowering(function, namespace, own, origin)
-    first = cst.Param(cst.Name("g"))
+    runtime = _runtime_name(source)
+    lowering = Lowering(function, runtime, namespace, own, origin)
+    first = cst.Param(cst.Name(runtime))
     params = function.params.with_changes(params=[first, *parameters])
     body = lowering.body(_statements(function), _names_of(params))
     lowered = function.with_changes(
@@ -47,6 +49,14 @@ def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction
     )
     module = cst.Module([lowered.with_changes(leading_lines=[])])
     return LoweredText(module.code, function.name.value, tuple(_places(module, origin)))
+
+
+def _runtime_name(source: str) -> str:
+    """`g`, or the first of `g_`, `g__`... that the user's code does not use itself."""
+    name = "g"
+    while re.search(rf"\b{name}\b", source):
+        name += "_"
+    return name
 
 
 def _function(module: cst.Module) -> cst.FunctionDef:

@@ -11,13 +11,15 @@ import sys
 import textwrap
 import types
 import warnings
+import weakref
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from autohybrid.errors import SourceUnavailableWarning
+from autohybrid.tensor.tape import state
 
-_made: dict[types.CodeType, Callable[..., Any] | None] = {}
+_made: weakref.WeakKeyDictionary[types.FunctionType, Callable[..., Any] | None] = weakref.WeakKeyDictionary()
 _FOREIGN = ("autohybrid.", "numpy.", "cupy.")
 
 
@@ -101,15 +103,11 @@ def _owner_of(cls: type, function: types.FunctionType) -> type | None:
 
 
 def _lowered(function: types.FunctionType, owner: type | None, namespace_position: int | None) -> Callable[..., Any] | None:
-    code = function.__code__
-    # A closure has its own cells each time it is made, so only plain functions can share what was made from their code.
-    shareable = not function.__closure__ or code.co_freevars == ("__class__",)
-    if shareable and code in _made:
-        return _made[code]
-    made = _lower(function, owner, namespace_position)
-    if shareable:
-        _made[code] = made
-    return made
+    if state.builder is not None:
+        state.builder.enter_function(function)
+    if function not in _made:
+        _made[function] = _lower(function, owner, namespace_position)
+    return _made[function]
 
 
 def _lower(function: types.FunctionType, owner: type | None, namespace_position: int | None) -> Callable[..., Any] | None:

@@ -35,9 +35,12 @@ class Scope:
 class Lowering:
     """Lowers one function."""
 
-    def __init__(self, function: cst.FunctionDef, namespace: str | None, own: IsOwnFunction, origin: Origin) -> None:
+    def __init__(
+        self, function: cst.FunctionDef, runtime: str, namespace: str | None, own: IsOwnFunction, origin: Origin
+    ) -> None:
+        self.runtime = runtime
         self.names = static_names(function)
-        self.expressions = ExpressionLowering(namespace, self.names, own, origin)
+        self.expressions = ExpressionLowering(runtime, namespace, self.names, own, origin)
         self.origin = origin
         self.undefined: set[str] = set()
         self._counts: dict[str, int] = {}
@@ -45,7 +48,7 @@ class Lowering:
     def body(self, statements: Sequence[Statement], parameters: Sequence[str]) -> Statements:
         """The lowered body of a function with these parameters."""
         lowered = self.block(list(statements), Scope(set(parameters)))
-        starts = [cst.parse_statement(f'{name} = g.undefined("{name}")') for name in sorted(self.undefined - set(parameters))]
+        starts = [cst.parse_statement(f'{name} = {self.runtime}.undefined("{name}")') for name in sorted(self.undefined - set(parameters))]
         docstring = [s for s in lowered[:1] if _is_docstring(s)]
         return [*docstring, *starts, *lowered[len(docstring) :]]
 
@@ -72,11 +75,39 @@ class Lowering:
             return self._simple(statement, scope)
         if isinstance(statement, (cst.For, cst.While, cst.With)):
             return [self._compound(statement, scope)]
+        if isinstance(statement, cst.Try) and not self._has_dynamic_exit(statement):
+            return [self._try(statement, scope)]
         if isinstance(statement, cst.FunctionDef):
             return [self._nested(statement, scope)]
         return [self._expression(statement)]
 
+    def _has_dynamic_exit(self, statement: Statement) -> bool:
+        """Whether an exit in a `with` or `try` is decided by a tensor: what follows the statement cannot be moved into
+        it, so such code is left as it is and refused when it is built."""
+        finder = _Nested()
+        statement.visit(finder)
+        return any(self._needs_exit_lowering(s) for s in finder.ifs) or any(
+            self._is_dynamic_loop(s) and "return" in exits_in([s]) for s in finder.loops
+        )
+
+    def _try(self, statement: cst.Try, scope: Scope) -> Statement:
+        def lowered(body: cst.BaseSuite) -> cst.IndentedBlock:
+            inner = Scope(set(scope.defined), scope.loop_variables)
+            return _as_block(body, self.block(list(_statements(body)), inner))
+
+        new = statement.with_changes(
+            body=lowered(statement.body),
+            handlers=[h.with_changes(body=lowered(h.body)) for h in statement.handlers],
+        )
+        if statement.orelse is not None:
+            new = new.with_changes(orelse=statement.orelse.with_changes(body=lowered(statement.orelse.body)))
+        if statement.finalbody is not None:
+            new = new.with_changes(finalbody=statement.finalbody.with_changes(body=lowered(statement.finalbody.body)))
+        return new
+
     def _compound(self, statement: cst.For | cst.While | cst.With, scope: Scope) -> Statement:
+        if isinstance(statement, cst.With) and self._has_dynamic_exit(statement):
+            return self._expression(statement)
         inner = Scope(set(scope.defined) | assigned_names([statement], certain=False) & scope.defined, scope.loop_variables)
         if isinstance(statement, cst.For):
             inner.defined |= assigned_names([statement.with_changes(body=cst.IndentedBlock([]))], certain=False)
@@ -118,7 +149,7 @@ class Lowering:
             if isinstance(part, cst.Assert) and not is_static(part.test, self.names):
                 message = self._expression(part.msg) if part.msg is not None else cst.Name("None")
                 thunk = cst.Lambda(cst.Parameters(), message)
-                call = cst.Call(cst.parse_expression("g.check"), [cst.Arg(self.expressions.test(part.test)), cst.Arg(thunk)])
+                call = cst.Call(cst.parse_expression(f"{self.runtime}.check"), [cst.Arg(self.expressions.test(part.test)), cst.Arg(thunk)])
                 small.append(cst.Expr(call))
             elif isinstance(part, (cst.Return, cst.Break, cst.Continue)) and scope.loop_variables is not None:
                 small.append(self._loop_exit(part, scope.loop_variables))
@@ -131,7 +162,7 @@ class Lowering:
         value: cst.BaseExpression = cst.Name("None")
         if isinstance(part, cst.Return) and part.value is not None:
             value = self._expression(part.value)
-        elements = [cst.parse_expression(f"g.{signal}"), _tuple(variables), value]
+        elements = [cst.parse_expression(f"{self.runtime}.{signal}"), _tuple(variables), value]
         return cst.Return(cst.Tuple([cst.Element(e) for e in elements], lpar=[], rpar=[]))
 
     def _expression(self, node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[no-untyped-def,type-var]
@@ -162,7 +193,7 @@ class Lowering:
             for name, side in zip(names, sides)
         ]
         definitions[0] = _with_comments_of(definitions[0], statement)
-        call = f"g.branch(None, {names[0]}, {names[1]}, {_tuple_text(variables)})"
+        call = f"{self.runtime}.branch(None, {names[0]}, {names[1]}, {_tuple_text(variables)})"
         text = f"{_tuple_text(variables)} = {call}" if variables else call
         return [*definitions, _fill_test(cst.parse_statement(text), self.expressions.test(statement.test))]
 
@@ -178,7 +209,7 @@ class Lowering:
             self.undefined |= {v for v in assigned if v not in scope.defined}
             definitions.append(self._function(name, assigned, self.block(whole, scope.inner(assigned)), bound=True))
         definitions[0] = _with_comments_of(definitions[0], statement)
-        final = cst.parse_statement(f"return g.branch(None, {names[0]}, {names[1]})")
+        final = cst.parse_statement(f"return {self.runtime}.branch(None, {names[0]}, {names[1]})")
         return [*definitions, _fill_test(final, self.expressions.test(statement.test))]
 
     # -- loops -----------------------------------------------------------------------------------------------------------------
@@ -208,15 +239,15 @@ class Lowering:
         out: Statements = [definition]
         unpack = f"{signal}, {_tuple_text(variables) if variables else '()'}, {result}"
         if isinstance(statement, cst.For):
-            call = cst.parse_statement(f"{unpack} = g.for_loop(None, {name}, {_tuple_text(variables)})")
+            call = cst.parse_statement(f"{unpack} = {self.runtime}.for_loop(None, {name}, {_tuple_text(variables)})")
             out.append(_fill_test(call, self._expression(statement.iter)))
         else:
             test = self._fresh("test")
             out.append(self._function(test, variables, [_return(self.expressions.test(statement.test))]))
-            out.append(cst.parse_statement(f"{unpack} = g.while_loop({test}, {name}, {_tuple_text(variables)})"))
+            out.append(cst.parse_statement(f"{unpack} = {self.runtime}.while_loop({test}, {name}, {_tuple_text(variables)})"))
         scope.defined |= {*variables, signal, result}
         if "return" in exits_in(_statements(statement.body)):
-            ended = cst.parse_statement(f"if g.returned({signal}):\n    return {result}")
+            ended = cst.parse_statement(f"if {self.runtime}.returned({signal}):\n    return {result}")
             return [*out, *self.block([ended, *rest], scope)]
         return [*out, *self.block(rest, scope)]
 
@@ -230,6 +261,26 @@ class Lowering:
     def _fresh(self, hint: str) -> str:
         self._counts[hint] = self._counts.get(hint, 0) + 1
         return f"{hint}_{self._counts[hint]}"
+
+
+class _Nested(cst.CSTVisitor):
+    """The `if`s and loops inside a statement, without those of functions defined in it."""
+
+    def __init__(self) -> None:
+        self.ifs: list[cst.If] = []
+        self.loops: list[cst.For | cst.While] = []
+
+    def visit_If(self, node: cst.If) -> None:
+        self.ifs.append(node)
+
+    def visit_For(self, node: cst.For) -> None:
+        self.loops.append(node)
+
+    def visit_While(self, node: cst.While) -> None:
+        self.loops.append(node)
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        return False
 
 
 def _sides(statement: cst.If) -> tuple[Statements, Statements]:

@@ -1,0 +1,113 @@
+"""Python's own state that a block's code depends on: module globals, default arguments, and sources of randomness.
+
+A graph is only kept while what it was built from is unchanged. Globals and defaults are compared at each call (few
+functions read any); code that changes them itself, or draws on `random`, `numpy.random` or the clock, is volatile: it
+has to run at every call.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+_CONSTANTS = (bool, int, float, str, bytes, type(None))
+_CONTAINERS = (list, dict, tuple, set)
+_CLOCKS = (time.time, time.time_ns, time.perf_counter, time.monotonic, time.process_time)
+_GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
+_DEPTH = 3
+
+
+class FunctionsUsed:
+    """The user's functions that ran while a graph was built, with the globals and defaults they read."""
+
+    def __init__(self) -> None:
+        self._functions: set[types.FunctionType] = set()
+        self._globals: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
+        self._defaults: list[tuple[tuple[Any, ...], Any]] = []
+
+    def enter(self, function: types.FunctionType) -> None:
+        """`function` is about to run."""
+        if function in self._functions:
+            return
+        self._functions.add(function)
+        namespace = function.__globals__
+        for name in _names(function.__code__):
+            value = namespace.get(name)
+            if name in namespace and isinstance(value, (*_CONSTANTS, *_CONTAINERS)):
+                self._globals.setdefault((id(namespace), name), (namespace, name, token(value)))
+        changeable = tuple(v for v in (function.__defaults__ or ()) if isinstance(v, _CONTAINERS))
+        if changeable:
+            self._defaults.append((changeable, token(changeable)))
+
+    def unchanged(self) -> bool:
+        """Whether every global and default has the value it had then."""
+        return all(token(space.get(name)) == before for space, name, before in self._globals.values()) and all(
+            token(values) == before for values, before in self._defaults
+        )
+
+
+def token(value: Any, depth: int = _DEPTH) -> Any:
+    """Something that differs when `value` does: constants by value, containers by content, the rest by identity."""
+    if isinstance(value, _CONSTANTS):
+        return (type(value), value)
+    if depth and isinstance(value, (list, tuple)):
+        return (type(value), *[token(v, depth - 1) for v in value])
+    if depth and isinstance(value, dict):
+        return (type(value), *[(k, token(v, depth - 1)) for k, v in value.items()])
+    return id(value)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+class RandomnessWatch:
+    """Notices calls that draw random numbers or read the clock, outside autohybrid itself."""
+
+    def __init__(self) -> None:
+        #: Place and name of the first such call; None when there was none.
+        self.found: str | None = None
+
+    def _profile(self, frame: types.FrameType, event: str, called: Any) -> None:
+        if event != "c_call" or self.found is not None:
+            return
+        if called in _CLOCKS or isinstance(getattr(called, "__self__", None), _GENERATORS):
+            user = _user_frame(frame)
+            if user is not None:
+                name = getattr(called, "__qualname__", repr(called))
+                self.found = f"{user.f_code.co_filename}:{user.f_lineno}: `{name}`"
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the code inside."""
+        previous = sys.getprofile()
+        sys.setprofile(self._profile)
+        try:
+            yield
+        finally:
+            sys.setprofile(previous)
+
+
+def _user_frame(frame: types.FrameType | None) -> types.FrameType | None:
+    """The frame of the user's code that led to a call; None when autohybrid made the call for itself."""
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if path.startswith(_PACKAGE):
+            return None
+        module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if module not in sys.stdlib_module_names and module != "numpy":
+            return frame
+        frame = frame.f_back
+    return None
