@@ -6,6 +6,7 @@ import ast
 from types import MappingProxyType
 
 from autohybrid.analysis.events import EventKind
+from autohybrid.analysis.evidence import LIST
 from autohybrid.analysis.frame import Frame
 from autohybrid.analysis.index import ClassInfo
 from autohybrid.analysis.libraries import attribute_of_library
@@ -50,6 +51,9 @@ _SHAPE_VALUES = MappingProxyType(
         "name": Static("str"),
         "writable": Static("bool"),
     }
+)
+_CONTAINER_METHODS = frozenset(
+    "append extend insert remove pop clear index count keys values items get update setdefault popitem add".split()
 )
 _LAYER_PARAMETERS = frozenset(
     "weight bias gamma beta running_mean running_var i2h_weight h2h_weight i2h_bias h2h_bias alpha".split()
@@ -122,10 +126,13 @@ def _tensor_attribute(frame: Frame, whole: Value, tensor: Tensor, name: str, nod
     facts = method_facts()
     if name in facts.shared and name != "handle":
         return Method(tensor, name)
-    if tensor.listlike and name in ("append", "extend", "insert", "pop", "index", "count", "copy", "values", "items"):
+    if tensor.listlike and name in _CONTAINER_METHODS:
         return Method(tensor, name)
     if name.startswith("__") and name.endswith("__"):
         return Unknown("special attribute")
+    if tensor.key is not None and name in _CONTAINER_METHODS:
+        frame.session.evidence.note(tensor.key, LIST)
+        return Method(tensor, name)
     if name == "handle":
         return Unknown("handle")
     if name in facts.array_only:
@@ -304,6 +311,8 @@ def namespace_member(frame: Frame, space: Namespace, name: str, node: ast.expr) 
 
 def _check_exists(frame: Frame, space: Namespace, name: str, node: ast.expr) -> None:
     facts = namespace_facts(space.path)
+    if f"<has {space.path}.{name}>" in frame.env:
+        return
     if facts is None or name in facts.shared or frame.is_protected("AttributeError"):
         return
     if name in facts.array_only:

@@ -175,7 +175,8 @@ def call_instance(frame: Frame, instance: Instance, arguments: Arguments, node: 
     classes = frame.session.classes
     kind = classes.block_kind(instance.info)
     if not kind:
-        return _call_own(frame, instance, "__call__", arguments, node)
+        custom = "mxnet.autograd.Function" in classes.mro(instance.info)
+        return _call_own(frame, instance, "forward" if custom else "__call__", arguments, node)
     own_call = classes.find_method(instance.info, "__call__")
     if own_call is not None and kind == "hybrid":
         note_arguments(frame, instance.info, arguments)

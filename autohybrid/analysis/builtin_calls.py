@@ -85,7 +85,10 @@ def _zip(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     if columns and all(isinstance(column, Seq) and column.items is not None for column in columns):
         rows = zip(*(column.items or () for column in columns if isinstance(column, Seq)))
         return make_seq("iterator", (make_seq("tuple", row) for row in rows))
-    parts = tuple(_iterated(frame, arguments, node, place, "zip") for place in range(len(columns)))
+    others = any(tensors_in(column)[0] is None for column in columns)
+    parts = tuple(
+        _iterated(frame, arguments, node, place, "zip" if not others else "zip with") for place in range(len(columns))
+    )
     if arguments.star is not None:
         return Seq("iterator", None, Seq("tuple", None, Unknown("unpacked")))
     return Seq("iterator", None, make_seq("tuple", parts))

@@ -248,6 +248,8 @@ def instantiate(frame: Frame, info: ClassInfo, arguments: Arguments, node: ast.C
     """A new object of a class of the project."""
     classes = frame.session.classes
     if classes.block_kind(info) or frame.constructing:
+        if frame.constructing and classes.block_kind(info):
+            frame.session.inner_blocks.add((info.module.file.path, info.qualname))
         return Instance(info)
     if any(
         base in ("typing.NamedTuple", "collections.namedtuple") for base in classes.mro(info) if isinstance(base, str)

@@ -203,8 +203,8 @@ def _assume_compare(frame: Frame, node: ast.Compare, outcome: bool) -> bool:
         left_value, right_value = _value_of(frame, node.left), _value_of(frame, right)
         if isinstance(left_value, Namespace) or isinstance(right_value, Namespace):
             return _assume_namespace(frame, left_value, right_value, same)
-        if isinstance(operator, ast.Is | ast.IsNot) and isinstance(right_value, Static) and right_value.type == "bool":
-            return True
+        if isinstance(node.left, ast.Call) and getattr(node.left.func, "id", "") == "type" and len(node.left.args) == 1:
+            return _assume_instance(frame, node.left.args[0], right_value, same)
     return True
 
 
@@ -276,11 +276,10 @@ def _assume_instance(frame: Frame, node: ast.expr, classes: Value, outcome: bool
     value = _value_of(frame, node)
     if isinstance(value, Unknown) or "" in names:
         return True
-    if any(isinstance(member, Tensor) and member.graph for member in members_of(value)):
-        if names == {ARRAY_CLASS} or (names == {GRAPH_CLASS} and not outcome):
-            if outcome is (names == {ARRAY_CLASS}):
-                frame.mark_eager()
-                return True
+    if names in ({ARRAY_CLASS}, {GRAPH_CLASS}) and all(isinstance(member, Tensor) for member in members_of(value)):
+        if outcome is (names == {ARRAY_CLASS}):
+            frame.mark_eager()
+        return True
     kept: list[Value] = []
     for member in members_of(value):
         verdict = _is_instance(frame, member, names)
@@ -318,6 +317,8 @@ def _split_argument(frame: Frame, value: Value, names: frozenset[str], outcome: 
     if asks_sequence and not asks_tensor and not names & _NUMBERS:
         if outcome:
             return [Seq("list", None, Tensor(sure=False, listlike=True, origin=value.origin))]
+        if "builtins.list" not in names:
+            return [value]
         return [Tensor(graph=value.graph, sure=True, depends=value.depends, origin=value.origin)]
     if asks_tensor and not asks_sequence:
         if outcome:
@@ -343,6 +344,8 @@ def note_instance_test(frame: Frame, value: Value, names: frozenset[str]) -> Non
 def _assume_has(frame: Frame, node: ast.expr, name: ast.expr, outcome: bool) -> bool:
     value = _value_of(frame, node)
     wanted = name.value if isinstance(name, ast.Constant) else None
+    if isinstance(value, Namespace) and outcome:
+        frame.env[f"<has {value.path}.{wanted}>"] = Static("bool", True)
     tensor, _ = tensors_in(value)
     if tensor is not None and tensor.graph and isinstance(wanted, str):
         from autohybrid.analysis.mxnet_names import method_facts

@@ -57,6 +57,8 @@ class Evidence:
         kinds = self._kinds.get(key, frozenset())
         if STATIC in kinds:
             return Confidence.POSSIBLE if TENSOR in kinds else None
+        if LIST in kinds and event.kind in (EventKind.ATTRIBUTE, EventKind.METHOD) and TENSOR not in kinds:
+            return None
         if event.kind in _FITS_A_LIST and not self._only_a_tensor_fits(event):
             if LIST in kinds:
                 return None

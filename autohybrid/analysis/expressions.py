@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from autohybrid.analysis.conditions import test
+from autohybrid.analysis.conditions import class_names, note_instance_test, test
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import STATIC
 from autohybrid.analysis.frame import Frame
@@ -299,6 +299,8 @@ def evaluate_compare(frame: Frame, node: ast.Compare) -> Value:
 def _compare(
     frame: Frame, left: Value, right: Value, op: ast.cmpop, node: ast.Compare, left_node: ast.expr, right_node: ast.expr
 ) -> Value:
+    if isinstance(left_node, ast.Call) and getattr(left_node.func, "id", "") == "type" and left_node.args:
+        note_instance_test(frame, frame.eval(left_node.args[0]), class_names(right))
     if isinstance(op, ast.Is | ast.IsNot):
         return _identity(left, right, isinstance(op, ast.Is))
     if isinstance(op, ast.In | ast.NotIn):

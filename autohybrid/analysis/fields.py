@@ -118,7 +118,7 @@ def _argument(frame: Frame, owner: ClassInfo, function: Func, parameter: ast.arg
     if default is None:
         if annotated in _STATIC_TYPES:
             return Static(annotated, ANY, field=(owner, parameter.arg))
-        return Unknown("argument of the constructor")
+        return Unknown("argument of the constructor", (owner, parameter.arg))
     value = default_value(frame, function, default)
     if isinstance(value, Static) and value.type in _STATIC_TYPES:
         return Static(value.type, ANY, field=(owner, parameter.arg))

@@ -22,12 +22,15 @@ from autohybrid.analysis.values import (
     NEVER,
     Func,
     InputKey,
+    Map,
     Origin,
+    Seq,
     Static,
     Tensor,
     Unknown,
     Value,
     join,
+    members_of,
     tensors_in,
     widen,
 )
@@ -126,6 +129,7 @@ class Session:
         self._run_block = run_block
         self.field_source = make_field_source(self)
         self.record_fields: dict[str, str] = {}
+        self.inner_blocks: set[tuple[str, str]] = set()
         self.calls = 0
         self.records: dict[ast.AST, Value] | None = None
 
@@ -316,7 +320,7 @@ class Frame:
             elif confidence is None:
                 certain = True
             if confidence is None:
-                confidence = Confidence.DEFINITE if certain else Confidence.LIKELY
+                confidence = Confidence.DEFINITE if certain else _doubt(value)
             if origin is None:
                 origin = getattr(value, "origin", None)
         event = Event(
@@ -352,6 +356,16 @@ class Frame:
             return None
         caller = self.caller
         return Label(caller.module.text.span(self.call_node), f"`{caller.text(self.call_node)}` is called here")
+
+
+def _doubt(value: Value) -> Confidence:
+    """How sure an event is on a value that is not certainly a tensor: where one alternative is a sequence, the code
+    most likely knows which of them it has."""
+    members = members_of(value)
+    if any(isinstance(member, Seq | Map) for member in members):
+        if not any(isinstance(member, Tensor) and member.single for member in members):
+            return Confidence.POSSIBLE
+    return Confidence.LIKELY
 
 
 def _label(origin: Origin) -> Label:

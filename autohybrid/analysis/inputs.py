@@ -32,7 +32,7 @@ from autohybrid.analysis.values import (
 _LIST_NAMES = re.compile(
     r"(^|_)(states?|hiddens?|hidden_states?|feats|features?|feature_maps?|inputs|outputs|outs|xs|ys|zs|tensors|layers|"
     r"levels|pyramids?|mems?|memories|caches|sequence_list|list|lists|tuples?|pairs|items|"
-    r"branches|parts|chunks|begin_state|init_state)$"
+    r"branches|parts|chunks|values|begin_state|init_state)$"
 )
 _STATIC_ANNOTATIONS = frozenset({"int", "float", "bool", "str", "bytes", "Callable", "dict", "Dict", "Type", "type"})
 _LIST_ANNOTATIONS = frozenset({"list", "List", "tuple", "Tuple", "Sequence", "Iterable"})

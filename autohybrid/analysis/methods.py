@@ -37,6 +37,7 @@ from autohybrid.diagnostics.model import Confidence
 
 _TO_HOST = {"asnumpy": "numpy", "asscalar": "float", "item": "float", "tolist": "any"}
 _CHANGE = frozenset("append extend insert remove pop clear sort reverse update setdefault popitem add discard".split())
+_OF_CONTAINERS = _CHANGE | frozenset("index count keys values items get".split()) - frozenset({"sort"})
 _PARAMETER_READS = frozenset("data list_data grad list_grad row_sparse_data".split())
 _PARAMETER_WRITES = frozenset("set_data zero_grad initialize reset_ctx cast".split())
 
@@ -66,14 +67,15 @@ def call_method(frame: Frame, method: Method, arguments: Arguments, node: ast.Ca
 # -- tensors ----------------------------------------------------------------------------------------------------------
 def call_tensor_method(frame: Frame, tensor: Tensor, name: str, arguments: Arguments, node: ast.Call) -> Value:
     """`x.name(...)` on a tensor."""
-    if tensor.listlike and name in _CHANGE:
+    if name in _OF_CONTAINERS and (tensor.listlike or tensor.key is not None):
         return Unknown("method of an argument")
     subject = node.func.value if isinstance(node.func, ast.Attribute) else node.func
     if not tensor.graph:
         if name in _TO_HOST:
             return Static(_TO_HOST[name])
         return outputs_of(frame, name, arguments_after_self(arguments), Tensor(graph=False, depends=tensor.depends))
-    frame.session.evidence.note(tensor.key, TENSOR)
+    if name not in ("copy", "sort", "split"):
+        frame.session.evidence.note(tensor.key, TENSOR)
     facts = method_facts()
     if name in facts.refused:
         frame.report(EventKind.METHOD, node, name=name, value=tensor, subject=subject)

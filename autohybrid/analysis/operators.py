@@ -119,11 +119,10 @@ def outputs_of(frame: Frame, name: str, arguments: Arguments, one: Tensor) -> Va
 
 
 def _split(frame: Frame, count: Value | None, one: Tensor) -> Value:
-    if not isinstance(count, Static) or count.type != "int":
-        return Seq("outputs", None, one, one.origin)
-    if count.const is not ANY:
+    if isinstance(count, Static) and count.const is not ANY:
         return _known_outputs(count.const, one)
-    if count.field is not None and 1 in frame.session.constants.given(count.field):
+    field = count.field if isinstance(count, Static | Unknown) else None
+    if field is not None and 1 in frame.session.constants.given(field):
         single = _known_outputs(1, one)
         return Union((single, Seq("outputs", None, one, one.origin)))
     return Seq("outputs", None, one, one.origin)

@@ -18,6 +18,7 @@ from autohybrid.analysis.index import ProjectIndex
 from autohybrid.analysis.interpreter import SourceInterpreter
 from autohybrid.analysis.settings import AnalysisSettings
 from autohybrid.analysis.source import SourceFile
+from autohybrid.diagnostics.model import Confidence
 from autohybrid.spans import Span
 
 __all__ = ["AnalysisSettings", "analyze"]
@@ -53,9 +54,12 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
                 except RecursionError:
                     events[file.path].append(_too_deep(file))
     for pending in session.pending.values():
-        confidence = session.evidence.settle(pending.event, pending.key)
+        event = pending.event
+        confidence = session.evidence.settle(event, pending.key)
+        if event.kind is EventKind.RESULT and (event.span.path, event.block) in session.inner_blocks:
+            confidence = Confidence.POSSIBLE
         if confidence is not None:
-            events.setdefault(pending.event.span.path, []).append(pending.event.with_confidence(confidence))
+            events.setdefault(event.span.path, []).append(event.with_confidence(confidence))
     for file in files:
         error = index.check(file.path)
         if error is not None:

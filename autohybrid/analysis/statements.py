@@ -11,7 +11,18 @@ from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Env, Frame, join_envs, widen_envs
 from autohybrid.analysis.index import ClassInfo, FunctionNode
 from autohybrid.analysis.subscripts import iterate
-from autohybrid.analysis.values import NEVER, NONE, ClassRef, Func, Unknown, Value, join, tensors_in
+from autohybrid.analysis.values import (
+    NEVER,
+    NONE,
+    ClassRef,
+    Func,
+    Namespace,
+    Operator,
+    Unknown,
+    Value,
+    join,
+    tensors_in,
+)
 
 MAX_ROUNDS = 3
 
@@ -47,7 +58,8 @@ def run_aug_assign(frame: Frame, node: ast.AugAssign) -> bool:
 def run_return(frame: Frame, node: ast.Return) -> bool:
     """`return value`: an exit of the function."""
     value = frame.eval(node.value) if node.value is not None else NONE
-    frame.returned = join(frame.returned, value)
+    if not frame.is_eager or isinstance(value, Namespace | Operator):
+        frame.returned = join(frame.returned, value)
     frame.returns.append((node, value))
     frame.exit_envs.append(frame.env)
     return False

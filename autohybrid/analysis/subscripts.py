@@ -249,7 +249,8 @@ def _iterate_tensor(frame: Frame, whole: Value, tensor: Tensor, node: ast.expr, 
     if tensor.listlike:
         return Tensor(sure=False, listlike=True, origin=tensor.origin)
     frame.session.evidence.note_use(tensor.key, "iterate")
-    frame.report(EventKind.ITERATE, node, name=how, value=whole, subject=node)
+    confidence = Confidence.POSSIBLE if how == "zip with" and tensor.key is not None else None
+    frame.report(EventKind.ITERATE, node, name=how, value=whole, subject=node, confidence=confidence)
     origin = frame.origin(node, "an element of `{}`", tensor)
     return Tensor(sure=tensor.key is None and tensor.sure, depends=tensor.depends, origin=origin)
 
@@ -257,9 +258,10 @@ def _iterate_tensor(frame: Frame, whole: Value, tensor: Tensor, node: ast.expr, 
 def unpack(frame: Frame, value: Value, count: int, starred: int | None, node: ast.expr) -> list[Value]:
     """The values that `count` targets receive; the one at `starred` receives a list."""
     if isinstance(value, Union):
+        _report_unpack(frame, value, node)
+        quiet, frame.quiet = frame.quiet, True
         columns = [unpack(frame, member, count, starred, node) for member in members_of(value) if not is_none(member)]
-        if any(isinstance(member, Tensor) for member in value.members):
-            _report_unpack(frame, value, node)
+        frame.quiet = quiet
         return [union(column) for column in zip(*columns)] if columns else [NEVER] * count
     if isinstance(value, Seq) and value.items is not None:
         return _spread(value, count, starred)

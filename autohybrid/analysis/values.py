@@ -64,9 +64,10 @@ class Never(Value):
 
 @dataclass(frozen=True, slots=True)
 class Unknown(Value):
-    """Anything; `reason` says why nothing is known."""
+    """Anything; `reason` says why nothing is known. `field` is the constructor argument it came from, if any."""
 
     reason: str = ""
+    field: tuple[object, str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +317,18 @@ def _merge(left: Value, right: Value) -> Value | None:
         return replace(left, deferred=left.deferred and right.deferred, children=children)
     if isinstance(left, Instance) and isinstance(right, Instance) and left.info is right.info:
         return left if left.ident == right.ident else Instance(left.info)
+    if isinstance(left, Namespace) and isinstance(right, Namespace) and left.path == right.path:
+        return _merge_roots(left, right)
+    if isinstance(left, Operator) and isinstance(right, Operator) and left.name == right.name:
+        return Operator("F", left.name) if {left.root, right.root} <= {"F", "nd", "sym"} else None
     return left if left == right else None
+
+
+def _merge_roots(left: Namespace, right: Namespace) -> Namespace | None:
+    """`mx.nd` or `mx.sym`, whichever fits the tensors, is what `F` is."""
+    if left.root == right.root:
+        return left
+    return Namespace("F", left.path) if {left.root, right.root} <= {"F", "nd", "sym"} else None
 
 
 def _merge_static(left: Static, right: Static) -> Static | None:

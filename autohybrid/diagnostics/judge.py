@@ -41,7 +41,9 @@ def _diagnostic(rule: Rule, event: Event) -> Diagnostic | None:
     finding = rule.check(event)
     if finding is None:
         return None
-    confidence = finding.confidence or event.confidence
+    confidence = event.confidence
+    if finding.confidence is not None and _RANK[finding.confidence] < _RANK[confidence]:
+        confidence = finding.confidence
     return Diagnostic(
         code=rule.code,
         name=rule.name,
