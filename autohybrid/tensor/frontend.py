@@ -40,16 +40,51 @@ class BoundCall(NamedTuple):
 Dispatch = Callable[[BoundCall], Any]
 
 
+#: How many combinations of keyword values a function remembers.
+_REMEMBERED = 1024
+
+
 def make_function(op: OpDef, registered: str, dispatch: Dispatch) -> Callable[..., Any]:
-    """The public function of an operator under one of its names."""
+    """The public function of an operator under one of its names.
+
+    A call with all inputs by position is sorted out once for each combination of keyword values, and then found again:
+    binding would otherwise be the larger half of a small call.
+    """
+    known: dict[Any, tuple[Attrs, int]] = {}
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        return dispatch(bind(op, registered, args, kwargs))
+        name = kwargs.pop("name", None)
+        values = kwargs.values()
+        key = (len(args), *kwargs, *values, *map(type, values))
+        try:
+            found = known.get(key)
+        except TypeError:  # a list or another unhashable value
+            return dispatch(bind(op, registered, args, {**kwargs, "name": name}))
+        if found is not None:
+            attrs, count = found
+            if len(args) == count or all(a is None for a in args[count:]):
+                return dispatch(BoundCall(op, registered, attrs, args[:count], None, name, None))
+        call = bind(op, registered, args, {**kwargs, "name": name})
+        if _is_repeatable(op, args, kwargs, call):
+            if len(known) > _REMEMBERED:
+                known.clear()
+            known[key] = call.attrs, len(call.inputs)
+        return dispatch(call)
 
     function.__name__ = function.__qualname__ = registered
     function.__doc__ = op.doc
     function.__signature__ = signature(op)  # type: ignore[attr-defined]
     return function
+
+
+def _is_repeatable(op: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any], call: BoundCall) -> bool:
+    """Whether another call of this form binds the same way: inputs by position only, attributes by keyword only."""
+    return (
+        op.variadic is None
+        and len(call.inputs) <= len(args) <= len(op.inputs)
+        and not any(a is NULL for a in args)
+        and all(name in op.schema for name in kwargs)
+    )
 
 
 def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
