@@ -24,7 +24,7 @@ _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of autohybrid; it
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """What the rules found, before suppressions and selection, and which files hold suppression comments."""
+    """What the rules found, before suppressions and selection, and which files hold suppression comments of ours."""
 
     findings: tuple[Diagnostic, ...]
     commented: frozenset[str]

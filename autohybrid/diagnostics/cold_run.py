@@ -15,7 +15,7 @@ from autohybrid.diagnostics.judge import judge
 from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.notebook import Notebook, read_notebook
 from autohybrid.diagnostics.sources import Sources
-from autohybrid.diagnostics.suppressions import has_directives
+from autohybrid.diagnostics.suppressions import has_own_directives
 from autohybrid.spans import Span
 
 
@@ -38,7 +38,7 @@ def run_rules(
                 events[item.path] = (_unreadable(item.path, text),)
                 continue
             texts.append(SourceFile(item.path, text))
-            if has_directives(text):
+            if has_own_directives(text):
                 commented.add(item.path)
         events.update(analyze(texts, _to_analysis(settings)))
         found.extend(judge(events))

@@ -14,7 +14,7 @@ from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.report import Report
 from autohybrid.diagnostics.selection import Selection
 from autohybrid.diagnostics.sources import Sources
-from autohybrid.diagnostics.suppressions import apply_directives, read_directives, resolve
+from autohybrid.diagnostics.suppressions import apply_directives, has_directives, read_directives, resolve
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Assembly:
         shown: list[Diagnostic] = []
         hidden: list[Diagnostic] = []
         for path in sorted({*by_path, *raw.commented}):
-            kept, silenced = self._one_file(path, by_path[path], path in raw.commented)
+            kept, silenced = self._one_file(path, by_path[path])
             shown.extend(kept)
             hidden.extend(silenced)
         return Report(
@@ -159,16 +159,15 @@ class _Assembly:
             root=os.getcwd(),
         )
 
-    def _one_file(
-        self, path: str, findings: list[Diagnostic], has_comments: bool
-    ) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    def _one_file(self, path: str, findings: list[Diagnostic]) -> tuple[list[Diagnostic], list[Diagnostic]]:
         selection, absolute = self._selection[path], self._absolute[path]
         findings = [finding for finding in findings if self._is_active(finding.code, path)]
         silenced: list[Diagnostic] = []
-        if has_comments:
+        text = self._sources.get_text(path)
+        if has_directives(text):
             from autohybrid.diagnostics.suppression_audit import audit
 
-            text, codes = self._sources.get_text(path), get_codes()
+            codes = get_codes()
             directives = tuple(resolve(directive, codes) for directive in read_directives(path, text))
             applied = apply_directives(findings, directives)
             about = audit(

@@ -17,8 +17,10 @@ from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.selection import matches
 from autohybrid.spans import Span
 
-# What the text must hold for a comment of ours to be in it; a `noqa` that lists only other tools' codes is not ours.
-_HINT = re.compile(r"#\s*autohybrid\s*:|#\s*noqa(?!\s*:\s*[A-Z]+\d)|#\s*noqa[^#\n]*\bAH\d", re.IGNORECASE)
+# What the text must hold for a comment of ours to be in it. A `noqa` that lists only codes of other tools is not ours,
+# and a bare one matters only where it hides a finding.
+_OWN_HINT = re.compile(r"#\s*autohybrid\s*:|#\s*noqa[^#\n]*\bAH\d", re.IGNORECASE)
+_BARE_HINT = re.compile(r"#\s*noqa(?!\s*:\s*[A-Z]+\d)", re.IGNORECASE)
 _NOQA = re.compile(r"#\s*noqa(?P<list>\s*:\s*(?P<codes>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*))?(?![\w-])", re.IGNORECASE)
 _OURS = re.compile(r"#\s*autohybrid\s*:\s*(?P<word>[\w-]+)\s*(?:\[(?P<codes>[^\]#]*)\])?(?P<reason>[^#]*)")
 _CODE = re.compile(r"[^\s,]+")
@@ -58,9 +60,14 @@ class Directive:
         return self.first <= line <= self.last
 
 
+def has_own_directives(text: str) -> bool:
+    """Whether the text can hold a comment that must be looked at even where nothing is found; never wrongly false."""
+    return ("autohybrid" in text or "noqa" in text.lower()) and _OWN_HINT.search(text) is not None
+
+
 def has_directives(text: str) -> bool:
-    """Whether the text can hold a comment of ours; cheap, and never wrongly false."""
-    return ("autohybrid" in text or "noqa" in text.lower()) and _HINT.search(text) is not None
+    """Whether the text can hold any comment that suppresses; never wrongly false."""
+    return "#" in text and (_OWN_HINT.search(text) is not None or _BARE_HINT.search(text) is not None)
 
 
 def read_directives(path: str, text: str) -> tuple[Directive, ...]:
