@@ -127,6 +127,8 @@ def _active(op: OpDef, attrs: Attrs, tensors: dict[str, Any]) -> tuple[Any, ...]
     names = op.input_names(attrs)
     if len(names) < len(op.inputs):
         idle = [n for n in tensors if n not in names]
+        if idle and len(tensors) == len(names):  # MXNet goes by order where the number is right
+            return tuple([tensors[n] for n in op.inputs if n in tensors])
         if idle:
             raise MXNetError(
                 f"operator {op.name}: input `{idle[0]}` was given, but these attributes use only "
