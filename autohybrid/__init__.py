@@ -6,6 +6,8 @@ Everything is imported on first use, so that the command line and the linter nev
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import Any
 
 from autohybrid.version import __version__
@@ -36,6 +38,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "gpu": ("autohybrid.context", "gpu"),
     "current_context": ("autohybrid.context", "current_context"),
     "num_gpus": ("autohybrid.tensor.backend", "num_gpus"),
+    "autohybrid": ("autohybrid.gluon.decorator", "autohybrid"),
     "MXNetError": ("autohybrid.errors", "MXNetError"),
     "HybridizeError": ("autohybrid.errors", "HybridizeError"),
     "HybridizeWarning": ("autohybrid.errors", "HybridizeWarning"),
@@ -61,3 +64,15 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_PUBLIC})
+
+
+class _Package(types.ModuleType):
+    """Lets the package itself be the decorator: `import autohybrid` and `@autohybrid`."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from autohybrid.gluon.decorator import autohybrid
+
+        return autohybrid(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -6,9 +6,13 @@ The description is hashable and part of a compiled block's cache key: another st
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from typing import Any, TypeGuard
 
-from autohybrid.errors import MXNetError
+import numpy as np
+
+from autohybrid.context import Context
+from autohybrid.errors import HybridizeError, MXNetError
 from autohybrid.tensor.array import NDArray
 
 #: The description of one value: 'array', ('static', type, value), or (container type, keys or None, parts).
@@ -16,26 +20,37 @@ Structure = Any
 ARRAY = "array"
 
 
-def flatten(value: Any, arrays: list[Any]) -> Structure:
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type, slice, np.generic, np.dtype, Context, Enum)
+
+
+def flatten(value: Any, arrays: list[Any], plain_only: bool = False) -> Structure:
     """Append the arrays in `value` to `arrays`, left to right, and describe the rest.
 
-    Raises MXNetError for a value that is no array, number, text, None, or list, tuple or dict of them.
+    Raises MXNetError for a value that cannot be compared by hash; with `plain_only` (results), also for any object that
+    is no number, text, None or the like, as it might hold stand-ins for arrays.
     """
     if isinstance(value, NDArray):
         arrays.append(value)
         return ARRAY
     if isinstance(value, dict):
-        return (type(value), tuple(value), tuple([flatten(v, arrays) for v in value.values()]))
+        return (type(value), tuple(value), tuple([flatten(v, arrays, plain_only) for v in value.values()]))
     if isinstance(value, (list, tuple)):
-        return (type(value), None, tuple([flatten(v, arrays) for v in value]))
-    try:
-        hash(value)
-    except TypeError:
-        raise MXNetError(
-            f"a value of type {type(value).__name__} cannot be part of a hybridized block's arguments or results; use "
-            "NDArrays, numbers, text, None, or lists, tuples and dicts of them"
-        ) from None
+        return (type(value), None, tuple([flatten(v, arrays, plain_only) for v in value]))
+    if not isinstance(value, _PLAIN):
+        try:
+            hash(value)
+        except TypeError:
+            raise MXNetError(_unfit(value, "arguments")) from None
+        if plain_only:
+            raise HybridizeError(_unfit(value, "results"))
     return ("static", type(value), value)
+
+
+def _unfit(value: Any, where: str) -> str:
+    return (
+        f"a value of type {type(value).__name__} cannot be among the {where} of a hybridized block; use NDArrays, "
+        "numbers, text, None, or lists, tuples and dicts of them"
+    )
 
 
 def unflatten(structure: Structure, arrays: Iterator[Any]) -> Any:

@@ -105,8 +105,10 @@ class CompiledBlock:
         return None
 
     def _build(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry:
+        first = False
         if self.findings is None:
             self.findings = findings_of(self.block)
+            first = True
         seen = epoch.value
         blocks, functions, watch = BlocksUsed(), FunctionsUsed(), RandomnessWatch()
 
@@ -120,7 +122,8 @@ class CompiledBlock:
                 function = _trace(self.block, builder, blocks, structure, arrays)
         except HybridizeError as error:
             raise self.findings.refuse(self.block, error) from error
-        self.findings.warn(self.block, _caller_level())
+        if first:
+            self.findings.warn(self.block, _caller_level())
         if watch.found is not None or not functions.unchanged():
             self._warn_volatile(watch.found)
         return Entry(function, blocks, functions, seen)
@@ -161,7 +164,7 @@ def _trace(
         inputs = [builder.input(builder.fresh_name(n, True), a) for n, a in zip(names, arrays)]
         result = builder.call_block(block, unflatten(structure, iter(inputs)))
         leaves: list[Any] = []
-        result_structure = flatten(result, leaves)
+        result_structure = flatten(result, leaves, plain_only=True)
         heads = tuple([_result_head(builder, leaf) for leaf in leaves])
         attributes = tuple([Attribute(b, n, s, tuple(h)) for b, n, s, h in blocks.tensor_attributes(builder)])
         written = tuple([Written(name, head) for name, head in builder.written_inputs()])
