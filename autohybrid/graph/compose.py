@@ -116,6 +116,6 @@ def load_json(text: str) -> Symbol:
 
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MXNetError(f"this is not the JSON of a symbol: {error}") from error
     return Symbol(read_graph(data))

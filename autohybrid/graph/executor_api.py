@@ -147,14 +147,14 @@ class Executor:
             with train_mode():
                 run_backward([self._recorded[i] for i in live], given, None, True, False, is_train)
 
-    def _head(self, given: Any, name: str, output: NDArray) -> NDArray:
+    def _head(self, given: NDArray | None, name: str, output: NDArray) -> NDArray:
         if given is None:
             return MissingHead(name, self._ctx)
         if given.shape != output.shape:
             raise MXNetError(
                 f"the head gradient of output `{name}` has shape {given.shape}, the output has {output.shape}"
             )
-        return given  # type: ignore[no-any-return]
+        return given
 
     def copy_params_from(
         self,
@@ -192,7 +192,7 @@ class Executor:
 
 
 def simple_bind(symbol: Symbol, ctx: Context, grad_req: Any, type_dict: Any, shapes: Mapping[str, Any]) -> Executor:
-    """An Executor over zero arrays of inferred shapes. Raises MXNetError listing the arguments whose shape is missing."""
+    """An Executor over zero arrays of inferred shapes. Raises MXNetError listing the arguments without a shape."""
     names, states = symbol.list_arguments(), symbol.list_auxiliary_states()
     partial = symbol.infer_shape_partial(**shapes)
     missing = [n for n, s in zip(names, partial[0] or []) if not s or 0 in s]
@@ -248,7 +248,8 @@ def _resized(array: NDArray, shape: tuple[int, ...], name: str, may_change: bool
         )
     size = int(np.prod(shape))
     if size <= array.size:
-        return array.reshape((-1,))[:size].reshape(shape)  # the front of the memory, as in MXNet
+        front: NDArray = array.reshape((-1,))[:size].reshape(shape)
+        return front  # the front of the memory is shared, as in MXNet
     if not may_grow:
         raise MXNetError(
             f"`{name}` would grow from {array.shape} to {shape}; bind the larger shape first and reshape down, or pass "

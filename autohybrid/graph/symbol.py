@@ -96,9 +96,7 @@ class Symbol:
                 "row: use `slice_axis` for rows"
             )
         if index < 0:
-            raise MXNetError(
-                f"output {index}: a subscript of a Symbol picks an output and is not negative; use `slice_axis` for rows"
-            )
+            raise MXNetError(f"output {index}: a subscript of a Symbol picks an output; use `slice_axis` for rows")
         return Symbol([self._heads[index]])
 
     def _output_named(self, name: str) -> Symbol:
@@ -122,11 +120,10 @@ class Symbol:
         name = self.name
         return f"<Symbol {name if name is not None else 'group [' + ', '.join(n.name for n, _ in self._heads) + ']'}>"
 
-    def __call__(self, *args: Symbol, **kwargs: Symbol) -> Symbol:
+    def __call__(self, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
         """Composition: this graph with variables replaced, by position or by name."""
         from autohybrid.graph.substitute import compose
 
-        name = kwargs.pop("name", None)
         return Symbol(compose(self._heads, self.list_arguments(), args, kwargs, name))
 
     # -- attributes --------------------------------------------------------------------------------------------------
@@ -208,7 +205,7 @@ class Symbol:
         types = [[None if t is None else np.dtype(t).type for t in column] for column in lists]
         return types[0], types[1], types[2]
 
-    def _by_name(self, args: Any, kwargs: Any, what: str) -> dict[str, Any]:
+    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> dict[str, Any]:
         if args and kwargs:
             raise ValueError(f"give {what} by position or by name, not both")
         if args:

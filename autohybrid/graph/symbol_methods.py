@@ -80,9 +80,17 @@ def _method(op: Any, name: str) -> Callable[..., Any]:
     return method
 
 
-# -- methods with a Python signature -------------------------------------------------------------------------------------
+# -- methods with a Python signature -----------------------------------------------------------------------------------
 def _through(operator: str, registered: str, self: Symbol, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Symbol:
     return call_operator(bind(get_operator(operator), registered, (self, *args), kwargs))
+
+
+def __neg__(self: Symbol) -> Symbol:
+    return _call("_mul_scalar", "_mulscalar", (self,), {"scalar": -1.0})
+
+
+def __abs__(self: Symbol) -> Symbol:
+    return _through("abs", "abs", self, (), {})
 
 
 def astype(self: Symbol, *args: Any, **kwargs: Any) -> Symbol:
@@ -121,9 +129,7 @@ def install(cls: type[Symbol]) -> None:
         setattr(cls, f"__{name}__", _refusal(f"__{name}__", alias))
     for name in _REFUSED:
         setattr(cls, name, _refusal(name, None))
-    cls.__neg__ = lambda self: self * -1.0  # type: ignore[attr-defined]
-    cls.__abs__ = lambda self: self.abs()  # type: ignore[attr-defined]
-    for method in (astype, diag, expand_dims, flatten, squeeze, split_v2):
+    for method in (__neg__, __abs__, astype, diag, expand_dims, flatten, squeeze, split_v2):
         setattr(cls, method.__name__, method)
     for op in records():
         for name in op.methods:

@@ -171,7 +171,7 @@ def dtype_name(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """NumPy scalars (also inside lists and tuples) as Python numbers, dtypes as their names."""
-    if value is None or isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins":
+    if value is None or (isinstance(value, (bool, int, float, str)) and type(value).__module__ == "builtins"):
         return value
     if isinstance(value, (tuple, list)):
         return type(value)([_plain(v) for v in value]) if type(value) in (tuple, list) else tuple(map(_plain, value))
@@ -189,15 +189,19 @@ def _literal(text: str) -> Any:
         raise ValueError("empty text")
     try:
         return ast.literal_eval(cleaned)
-    except (SyntaxError, ValueError):
-        raise ValueError(f"cannot read {text!r}") from None
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        raise ValueError(f"cannot read {text[:80]!r}") from None
 
 
 def _parse_int(value: Any) -> int:
     value = _plain(value)
     if isinstance(value, str):
-        value = {"true": 1, "false": 0, "True": 1, "False": 0}.get(value.strip(), None) if value.strip().isalpha() else _literal(value)
-    if isinstance(value, bool) or isinstance(value, int):
+        value = (
+            {"true": 1, "false": 0, "True": 1, "False": 0}.get(value.strip())
+            if value.strip().isalpha()
+            else _literal(value)
+        )
+    if isinstance(value, (bool, int)):
         return int(value)
     if isinstance(value, float) and value.is_integer():
         return int(value)

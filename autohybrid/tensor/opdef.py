@@ -90,6 +90,8 @@ class OpDef:
     open_attrs     unknown keywords are kept (CustomOp)
     fast           optional code template for the generated executor, see graph/executor
     onnx           optional exporter, see interop/onnx
+    stored_outputs how many outputs MXNet's `-symbol.json` counts for a node, where that is another number than ours
+                   (it counts workspaces)
     """
 
     name: str
@@ -115,6 +117,7 @@ class OpDef:
     open_attrs: bool = False
     fast: Callable[..., Any] | None = None
     onnx: Callable[..., Any] | None = None
+    stored_outputs: Callable[[Attrs], int] | None = None
     doc: str = ""
     samples: tuple[Sample, ...] = ()
 

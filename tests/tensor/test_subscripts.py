@@ -1,7 +1,7 @@
 """Subscripts: what MXNet 1.9.1 answered, what NumPy answers, and that the three ways of computing them agree.
 
-`tests/data/tensor/subscripts.json` holds rows `[shape, key, value or None, error, shape of the result, values]` recorded
-with MXNet for `x = arange(...)`: `x[key]`, or `x` after `x[key] = value`. Left out is what MXNet gets wrong: negative
+`tests/data/tensor/subscripts.json` holds rows `[shape, key, value or None, error, shape of the result, values]`,
+recorded with MXNet for `x = arange(...)`: `x[key]`, or `x` after `x[key] = value`. Left out is what MXNet gets wrong: negative
 numbers in index arrays that are written to (it writes outside the array), None beside index arrays (NumPy's place of
 the new axis is documented, another is used), and writing an array into an empty selection (it raises).
 """
@@ -48,7 +48,7 @@ def test_recorded_answer(row: list[Any]) -> None:
     assert result.asnumpy().ravel().tolist() == values
 
 
-# -- against NumPy -------------------------------------------------------------------------------------------------------
+# -- against NumPy ---------------------------------------------------------------------------------------------------
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 
 
@@ -153,7 +153,7 @@ def test_writing_gives_what_numpy_gives(advanced: bool) -> None:
     check()
 
 
-# -- the operator plan on any F ------------------------------------------------------------------------------------------
+# -- the operator plan on any F --------------------------------------------------------------------------------------
 @pytest.mark.parametrize("known", [False, True])
 def test_the_plan_with_operators_reads_and_writes_like_the_array(known: bool) -> None:
     F = gradient_namespace()
@@ -186,7 +186,7 @@ def _host(part: Any) -> Any:
     return part.asnumpy() if isinstance(part, nd.NDArray) else part
 
 
-# -- memory and recording ------------------------------------------------------------------------------------------------
+# -- memory and recording --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "key", ["0", "-1", "1:", "0, 1", "0, 1:3", "1, 2, 1:3", "0:1, 1", "...", "None", "0:2, 0:3", "0, 0, 0", ":"]
 )
@@ -244,7 +244,8 @@ def test_a_recorded_value_overwrites_a_whole_array_with_its_gradient_and_refuses
         ("9", IndexError), ("-3", IndexError), ("0, 99", IndexError), ("0, 0, 0, 0", IndexError), ("[5]", IndexError),
         ("nd.array([-3])", IndexError), ("..., ...", IndexError), ("True, :", IndexError), ("'a'", ValueError),
         ("1.0", ValueError), ("{}", ValueError), ("::0", ValueError), ("nd.array([1, 0], dtype='bool')", ValueError),
-        ("[0], [0, 1, 2], [0, 1]", ValueError), (":, 1:1", mx.MXNetError), ("1:0", mx.MXNetError), ("[]", mx.MXNetError),
+        ("[0], [0, 1, 2], [0, 1]", ValueError), (":, 1:1", mx.MXNetError), ("1:0", mx.MXNetError),
+        ("[]", mx.MXNetError),
     ],
 )  # fmt: skip
 def test_bad_keys_raise(key: str, error: type[Exception]) -> None:
@@ -254,8 +255,8 @@ def test_bad_keys_raise(key: str, error: type[Exception]) -> None:
 
 @pytest.mark.parametrize(
     ("value", "error"),
-    [("nd.ones((7, 7))", ValueError), ("[1, 2]", ValueError), ("'a'", TypeError), ("None", TypeError), ("1j", TypeError),
-     ("[[1, 2], [3]]", TypeError)],
+    [("nd.ones((7, 7))", ValueError), ("[1, 2]", ValueError), ("'a'", TypeError), ("None", TypeError),
+     ("1j", TypeError), ("[[1, 2], [3]]", TypeError)],
 )  # fmt: skip
 def test_bad_values_raise(value: str, error: type[Exception]) -> None:
     x = numbered((2, 3, 4))

@@ -112,6 +112,7 @@ OPERATORS = (
     OpDef(
         "L2Normalization",
         _l2,
+        stored_outputs=lambda attrs: 2,
         attrs=_MODE,
         infer_shape=_l2_shape,
         infer_dtype=same_floating,
@@ -138,6 +139,7 @@ OPERATORS = (
     OpDef(
         "LRN",
         _lrn,
+        stored_outputs=lambda attrs: 2,
         attrs=(Attr("alpha", "float", 1e-4), Attr("beta", "float", 0.75), Attr("knorm", "float", 2.0), _WINDOW),
         infer_shape=_lrn_shape,
         infer_dtype=same_floating,

@@ -220,6 +220,7 @@ OPERATORS = (
         "Pooling",
         _kernel,
         attrs=_ATTRS,
+        stored_outputs=lambda attrs: 2 if attrs.pool_type == "max" else 1,
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,

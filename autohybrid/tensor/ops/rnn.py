@@ -238,6 +238,7 @@ OPERATORS = (
         active_inputs=_inputs,
         outputs=_outputs,
         visible=_visible,
+        stored_outputs=_visible,
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
         grad=_grad,

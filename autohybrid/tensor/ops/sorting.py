@@ -225,6 +225,7 @@ OPERATORS: tuple[OpDef, ...] = (
         ),
         outputs=_topk_names,
         visible=lambda attrs: 2 if attrs.ret_typ == "both" else 1,
+        stored_outputs=lambda attrs: 2 if attrs.ret_typ in ("both", "value") else 1,
         infer_shape=_infer_topk,
         infer_dtype=_topk_dtype,
         grad=_grad_topk,
