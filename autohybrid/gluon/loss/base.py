@@ -8,6 +8,7 @@ from __future__ import annotations
 import numbers
 from typing import Any
 
+from autohybrid import ndarray
 from autohybrid.gluon.hybrid_block import HybridBlock
 from autohybrid.numpy_semantics import is_np_array
 
@@ -40,6 +41,8 @@ def weighted(F: Any, loss: Any, weight: float | None, sample_weight: Any) -> Any
 
 def like(F: Any, x: Any, y: Any) -> Any:
     """`x` in the shape of `y`: labels of shape (N,) fit predictions of shape (N, 1)."""
+    if F is ndarray:
+        return x.reshape(y.shape)
     return F.npx.reshape_like(x, y) if is_np_array() else F.reshape_like(x, y)
 
 
