@@ -1,9 +1,10 @@
 """`mx.nd.contrib`: operators of this group, made from the records on first use."""
 
 from autohybrid.tensor.composites import isfinite, isinf, isnan
+from autohybrid.tensor.control_flow import cond, foreach, while_loop
 from autohybrid.tensor.imperative import call_operator as _call_operator
 from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
 from autohybrid.tensor.random import rand_zipfian
 
 __getattr__, __dir__ = _lazy_namespace(globals(), "contrib", "autohybrid.ndarray.contrib", _call_operator)
-__all__ = ["isfinite", "isinf", "isnan", "rand_zipfian"]
+__all__ = ["cond", "foreach", "isfinite", "isinf", "isnan", "rand_zipfian", "while_loop"]
