@@ -91,6 +91,9 @@ def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, A
     """Sort the arguments of a call. Raises MXNetError (unknown keyword, bad attribute), TypeError (too many)."""
     rest = dict(kwargs)
     out, name, attr = rest.pop("out", None), rest.pop("name", None), rest.pop("attr", None)
+    notes = {key: str(rest.pop(key)) for key in kwargs if key.startswith("__") and key.endswith("__")}
+    if notes:
+        attr = {**(attr or {}), **notes}
     if op.variadic is not None:
         return _bind_variadic(op, registered, args, rest, out, name, attr)
     slots = (*op.inputs, *op.schema)

@@ -32,13 +32,16 @@ from autohybrid.gluon.nn.pooling import (
     MaxPool3D,
 )
 
+# MXNet's module names; they take what is above from here.
+from autohybrid.gluon.nn import basic_layers, conv_layers  # isort: skip
+
 __all__ = [
     "ELU", "GELU", "SELU", "Activation", "AvgPool1D", "AvgPool2D", "AvgPool3D", "BatchNorm", "BatchNormReLU", "Block",
     "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dense", "Dropout",
     "Embedding", "Flatten", "GlobalAvgPool1D", "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D",
     "GlobalMaxPool2D", "GlobalMaxPool3D", "GroupNorm", "HybridBlock", "HybridLambda", "HybridSequential",
     "InstanceNorm", "Lambda", "LayerNorm", "LeakyReLU", "MaxPool1D", "MaxPool2D", "MaxPool3D", "PReLU",
-    "ReflectionPad2D", "Sequential", "Swish", "SymbolBlock",
+    "ReflectionPad2D", "Sequential", "Swish", "SymbolBlock", "basic_layers", "conv_layers",
 ]  # fmt: skip
 
 

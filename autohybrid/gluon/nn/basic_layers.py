@@ -13,11 +13,10 @@ from autohybrid.gluon.nn.normalization import (
     GroupNorm,
     InstanceNorm,
     LayerNorm,
-    _BatchNorm,
 )
+from autohybrid.gluon.nn.normalization import _BatchNorm as _BatchNorm
 
 __all__ = [
     "Activation", "BatchNorm", "BatchNormReLU", "Block", "Dense", "Dropout", "Embedding", "Flatten", "GroupNorm",
     "HybridBlock", "HybridLambda", "HybridSequential", "InstanceNorm", "Lambda", "LayerNorm", "Sequential",
-    "_BatchNorm",
 ]  # fmt: skip

@@ -8,8 +8,11 @@ from autohybrid.gluon.rnn.modifiers import DropoutCell, ModifierCell, ResidualCe
 from autohybrid.gluon.rnn.recurrent import HybridRecurrentCell, RecurrentCell
 from autohybrid.gluon.rnn.stacks import BidirectionalCell, HybridSequentialRNNCell, SequentialRNNCell
 
+# MXNet's module names; they take what is above from here.
+from autohybrid.gluon.rnn import rnn_cell, rnn_layer  # isort: skip
+
 __all__ = [
     "GRU", "LSTM", "RNN", "BidirectionalCell", "DropoutCell", "GRUCell", "HybridRecurrentCell",
     "HybridSequentialRNNCell", "LSTMCell", "ModifierCell", "RNNCell", "RecurrentCell", "ResidualCell",
-    "SequentialRNNCell", "ZoneoutCell",
+    "SequentialRNNCell", "ZoneoutCell", "rnn_cell", "rnn_layer",
 ]  # fmt: skip
