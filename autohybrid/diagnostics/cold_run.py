@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 from autohybrid.analysis.events import Event, EventKind
@@ -40,7 +41,9 @@ def run_rules(
             texts.append(SourceFile(item.path, text))
             if has_own_directives(text):
                 commented.add(item.path)
-        events.update(analyze(texts, _to_analysis(settings)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python's parser says of the user's `"\d"` is not ours to print
+            events.update(analyze(texts, _to_analysis(settings)))
         found.extend(judge(events))
     found.sort(key=lambda finding: finding.sort_key)
     return Raw(tuple(found), frozenset(commented))

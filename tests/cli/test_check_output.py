@@ -267,6 +267,13 @@ def test_watch_checks_again_after_a_change_and_ends_with_130(tmp_path: Path) -> 
     assert process.wait(timeout=20) == 130
 
 
+def test_warnings_of_the_parser_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from mxnet.gluon import HybridBlock\nx = '\\d'\ny = 1 is 1\n")
+    process = start("check", ".", "--no-cache", cwd=tmp_path, environment={"PYTHONWARNINGS": "always"})
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, b""), out
+
+
 def test_ascii_terminals_get_ascii(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("é = (\n", encoding="utf-8")
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
