@@ -19,8 +19,8 @@ from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
-    from autohybrid.transform.compiler import CompiledBlock
     from autohybrid.symbol import Symbol
+    from autohybrid.transform.compiler import CompiledBlock
 
 _DEFAULTS = HybridizeOptions()
 
@@ -122,7 +122,7 @@ class HybridBlock(Block):
         Raises ValueError for a mixture of arrays and symbols, no tensor at all, or, hybridized, several devices.
         """
         if type(x) is NDArray and self._active and not args and self._compiled is not None and state.builder is None:
-            return self._compiled((x,))
+            return self._compiled.call_one(x)
         if type(x) is NDArray and not self._active and not any(map(is_symbol, args)):
             params = self._arrays_on(x._ctx)
             if params is not None:

@@ -51,6 +51,12 @@ class CallSite:
         """The name under which `value` can be used in the generated code."""
         return self._writer.bind(hint, value)
 
+    def scalar(self, hint: str, value: float) -> str:
+        """The name of a 0-d array with `value` in the output's dtype (ufuncs take it faster than a Python number)."""
+        array = np.asarray(value, dtype=self.out_dtype)
+        array.flags.writeable = False
+        return self._writer.bind(hint, array)
+
     def reusable(self) -> str | None:
         """The name of an input whose buffer may be overwritten with the output: a dead intermediate of its shape."""
         for head, name in zip(self.node.inputs, self.inputs):

@@ -120,6 +120,12 @@ class GraphFunction:
             position += len(attribute.heads)
         return unflatten(self.outputs.structure, iter(values))
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether a call leaves nothing but its result, and that is one array."""
+        outputs = self.outputs
+        return outputs.structure == ARRAY and not (outputs.written or outputs.attributes or outputs.effects)
+
     def code(self, signature: Signature, train: bool) -> Callable[..., Any]:
         """The generated executor for inputs of this signature; made on first use."""
         key = (signature, train)

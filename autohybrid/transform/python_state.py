@@ -48,6 +48,11 @@ class FunctionsUsed:
         if changeable:
             self._defaults.append((changeable, token(changeable)))
 
+    @property
+    def depends_on_state(self) -> bool:
+        """Whether there is anything to compare."""
+        return bool(self._globals or self._defaults)
+
     def unchanged(self) -> bool:
         """Whether every global and default has the value it had then."""
         return all(token(space.get(name)) == before for space, name, before in self._globals.values()) and all(

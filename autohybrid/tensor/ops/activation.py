@@ -49,6 +49,19 @@ def _kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
     return narrow(_FORWARD[attrs.act_type](xp, *widen(xp, data)), data)
 
 
+def _fast(call: Any) -> list[str] | None:
+    """One ufunc, into a dead intermediate where there is one."""
+    if call.out_dtype not in ("float32", "float64"):
+        return None
+    data = call.inputs[0]
+    match call.attrs.act_type:
+        case "relu":
+            return [f"{call.out} = {call.function('maximum')}({data}, {call.scalar('zero', 0.0)}{call.into()})"]
+        case "tanh":
+            return [f"{call.out} = {call.function('tanh')}({data}{call.into()})"]
+    return None
+
+
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     head, output = heads[0], node.outputs[0]
     match node.attrs.act_type:
@@ -76,6 +89,7 @@ OPERATORS = (
         attrs=(Attr("act_type", "enum", choices=("relu", "sigmoid", "softrelu", "softsign", "tanh")),),
         infer_dtype=same_floating,
         grad=_grad,
+        fast=_fast,
         aliases=("_npx_activation",),
         doc="An activation function by name, element by element: relu, sigmoid, tanh, softrelu (softplus), softsign.",
         samples=(

@@ -47,6 +47,19 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> 
     return narrow(result, data)
 
 
+def _fast(call: Any) -> list[str] | None:
+    """One gemm into fresh memory, the bias added in place."""
+    if call.out_dtype not in ("float32", "float64"):
+        return None
+    data = call.inputs[0]
+    if call.attrs.flatten and len(call.shapes[0]) != 2:
+        data = f"{data}.reshape({call.shapes[0][0]}, {math.prod(call.shapes[0][1:])})"
+    lines = [f"{call.out} = {data}.dot({call.inputs[1]}.T)"]
+    if not call.attrs.no_bias:
+        lines.append(f"{call.function('add')}({call.out}, {call.inputs[2]}, {call.out})")
+    return lines
+
+
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     data, weight = node.inputs[:2]
     rows = F.Reshape(heads[0], shape=(-1, 0), reverse=True)
@@ -65,6 +78,7 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
+        fast=_fast,
         aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
         doc="""`data @ weight.T + bias`, weight of shape (num_hidden, width), bias of shape (num_hidden,).
 
