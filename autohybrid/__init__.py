@@ -18,7 +18,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "ndarray": ("autohybrid.ndarray", None),
     "sym": ("autohybrid.symbol", None),
     "symbol": ("autohybrid.symbol", None),
-    "autograd": ("autohybrid.tensor.autograd", None),
+    "autograd": ("autohybrid.compat.autograd", None),
     "gluon": ("autohybrid.gluon", None),
     "random": ("autohybrid.tensor.random", None),
     "init": ("autohybrid.optim.initializer", None),

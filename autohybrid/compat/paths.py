@@ -7,10 +7,9 @@ import importlib.util
 #: `mxnet.<key>` is `<value>`; a path below a key continues below its value.
 _MOVED: dict[str, str] = {
     "nd": "autohybrid.ndarray",
-    "ndarray.ndarray": "autohybrid.ndarray",
     "sym": "autohybrid.symbol",
     "symbol.symbol": "autohybrid.symbol",
-    "autograd": "autohybrid.tensor.autograd",
+    "autograd": "autohybrid.compat.autograd",
     "random": "autohybrid.tensor.random",
     "init": "autohybrid.optim.initializer",
     "initializer": "autohybrid.optim.initializer",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from autohybrid.ndarray import _internal, contrib, image, linalg, random, sparse
+from autohybrid.ndarray import _internal, contrib, image, linalg, ndarray, random, sparse
 from autohybrid.tensor import arithmetic as _arithmetic
 from autohybrid.tensor import composites as _composites
 from autohybrid.tensor import copying as _copying
+from autohybrid.tensor import creation as _creation
 from autohybrid.tensor import exchange as _exchange
 from autohybrid.tensor import indexing as _indexing
 from autohybrid.tensor import methods as _methods
 from autohybrid.tensor import reshaping as _reshaping
+from autohybrid.tensor import saving as _saving
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.composites import *  # noqa: F403 - the public functions are listed in its __all__
 from autohybrid.tensor.creation import *  # noqa: F403
@@ -25,4 +27,5 @@ globals().update({r.function: _arithmetic.function_of(r) for r in _arithmetic.BI
 true_divide = globals()["divide"]
 
 __getattr__, __dir__ = _lazy_namespace(globals(), "", "autohybrid.ndarray", _call_operator)
-__all__ = ["NDArray", "_internal", "contrib", "image", "linalg", "random", "sparse"]
+__all__ = ["NDArray", "_internal", "contrib", "image", "linalg", "ndarray", "random", "sparse", "true_divide"]
+__all__ += [name for m in (_composites, _creation, _exchange, _saving) for name in m.__all__]

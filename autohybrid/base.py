@@ -1,0 +1,37 @@
+"""`mx.base`: MXNet's exceptions and small helpers under the names that code written for it imports."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+from autohybrid.errors import (
+    DeferredInitializationError,
+    MXNetError,
+    NotImplementedForSymbol,
+    NotSupportedForSparseNDArray,
+)
+
+__all__ = ["DeferredInitializationError", "MXNetError", "NotImplementedForSymbol", "NotSupportedForSparseNDArray"]
+
+#: NumPy's scalars are registered with these abstract types.
+numeric_types = (float, int, numbers.Real)
+integer_types = (int, numbers.Integral)
+string_types = (str,)
+mx_real_t = "float32"
+
+
+def py_str(text: bytes) -> str:
+    """Text of UTF-8 bytes."""
+    return text.decode("utf-8")
+
+
+def c_str(text: str) -> bytes:
+    """UTF-8 bytes of text."""
+    return text.encode("utf-8")
+
+
+def _as_list(value: Any) -> Sequence[Any]:
+    """A list or tuple as it is, anything else as a list of one."""
+    return value if isinstance(value, (list, tuple)) else [value]
