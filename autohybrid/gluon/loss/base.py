@@ -42,6 +42,8 @@ def weighted(F: Any, loss: Any, weight: float | None, sample_weight: Any) -> Any
 def like(F: Any, x: Any, y: Any) -> Any:
     """`x` in the shape of `y`: labels of shape (N,) fit predictions of shape (N, 1)."""
     if F is ndarray:
+        if x.size != y.size:
+            raise ValueError(f"labels of shape {x.shape} do not fit predictions of shape {y.shape}")
         return x.reshape(y.shape)
     return F.npx.reshape_like(x, y) if is_np_array() else F.reshape_like(x, y)
 

@@ -168,14 +168,13 @@ class LAMB(Optimizer):
         lr, wd, t = self._start(index, weight, grad)
         copies: tuple[NDArray, ...] = (state[0],) if master else ()
         moments = state[1] if master else state
-        phase1, phase2 = (
-            (nd.mp_lamb_update_phase1, nd.mp_lamb_update_phase2)
-            if master
-            else (nd.lamb_update_phase1, nd.lamb_update_phase2)
-        )
+        phase1 = nd.mp_lamb_update_phase1 if master else nd.lamb_update_phase1
         step = phase1(weight, grad, *moments, *copies, t=t, wd=wd, **self._settings())
-        size = (copies[0] if master else weight).norm()
-        phase2(weight, step, size, step.norm(), *copies, lr=lr, out=weight, **self._bounds())
+        # mp_lamb_update_phase2 leaves the float32 copy where it was, so the copy is moved and the weight follows.
+        target = copies[0] if master else weight
+        nd.lamb_update_phase2(target, step, target.norm(), step.norm(), lr=lr, out=target, **self._bounds())
+        if master:
+            target.copyto(weight)
 
     def _steps(self, indices: Any, weights: Any, grads: Any, states: Any, master: bool) -> None:
         started = [self._start(*row) for row in zip(indices, weights, grads)]

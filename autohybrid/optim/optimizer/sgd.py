@@ -152,10 +152,14 @@ class NAG(MomentumOptimizer):
     def _step(self, index: Index, weight: NDArray, grad: NDArray, momentum: State, copy: NDArray | None) -> None:
         lr, wd, _ = self._start(index, weight, grad)
         inputs = [a for a in (weight, grad, momentum, copy) if a is not None]
+        before = weight.copy() if momentum is not None and copy is None and wd else None
         name = ("mp_" if copy is not None else "") + ("sgd_update" if momentum is None else "nag_mom_update")
         getattr(nd, name)(
             *inputs, out=weight, lr=lr, wd=wd, **(self._scaling() if momentum is None else self._with_momentum())
         )
+        if before is not None:
+            # MXNet writes the weight before it reads it again for the momentum, whose decay is that of the new weight.
+            momentum[:] -= lr * wd * (weight - before)
 
 
 @register
