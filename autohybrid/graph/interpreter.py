@@ -9,33 +9,59 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autohybrid.errors import MXNetError
+from autohybrid.graph.inference import infer_shapes
 from autohybrid.graph.modes import ScopedModes
 from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.imperative import invoke
+from autohybrid.tensor.opdef import Shape
+from autohybrid.tensor.shapes import is_known
 
 Monitor = Callable[[str, NDArray], None]
 
 
 def run(
-    heads: Sequence[Head], feed: Mapping[str, NDArray], monitor: Monitor | None = None, order: Sequence[Node] | None = None
+    heads: Sequence[Head],
+    feed: Mapping[str, NDArray],
+    monitor: Monitor | None = None,
+    order: Sequence[Node] | None = None,
 ) -> list[NDArray]:
     """The values of `heads` for variables fed by name. `order` saves sorting the nodes again.
 
     Raises MXNetError, naming the user's line where it is known, for a missing variable or a call that fails.
     """
     values: dict[Head, NDArray] = {}
-    for node in program_order(heads) if order is None else order:
+    nodes = program_order(heads) if order is None else order
+    resolved = _resolved_shapes(heads, nodes, feed)
+    for node in nodes:
         if node.op is None:
             if node.name not in feed:
                 raise MXNetError(f"variable `{node.name}` was given no value")
             values[node, 0] = feed[node.name]
             continue
-        for index, value in enumerate(run_node(node, [values[h] for h in node.inputs])):
+        node_run = resolved.get(node, node)
+        for index, value in enumerate(run_node(node_run, [values[h] for h in node.inputs])):
             values[node, index] = value
             if monitor is not None:
                 monitor(node.output_label(index), value)
     return [values[h] for h in heads]
+
+
+def _resolved_shapes(heads: Sequence[Head], nodes: Sequence[Node], feed: Mapping[str, NDArray]) -> dict[Node, Node]:
+    """Nodes that make an array of a shape with an open extent (0: the zeros of an initial state), with it inferred."""
+    open_nodes = [
+        n for n in nodes if n.op is not None and not n.inputs and 0 in (getattr(n.attrs, "shape", None) or ())
+    ]
+    if not open_nodes:
+        return {}
+    facts = infer_shapes(heads, {name: tuple(array.shape) for name, array in feed.items()})
+    return {node: _with_shape(node, facts[node, 0]) for node in open_nodes if is_known(facts[node, 0])}
+
+
+def _with_shape(node: Node, shape: Shape) -> Node:
+    assert node.op is not None and node.attrs is not None
+    attrs = node.op.parse({**node.attrs.given, "shape": shape})
+    return Node(node.op, attrs, (), node.name, node.notes, node.span, node.extra)
 
 
 def run_node(node: Node, inputs: Sequence[NDArray]) -> Sequence[NDArray]:
