@@ -137,9 +137,7 @@ def _apply_mutations(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], results
     return kept
 
 
-def split_mutations(
-    op: OpDef, attrs: Attrs, results: tuple[Any, ...]
-) -> tuple[tuple[Any, ...], list[tuple[int, Any]]]:
+def split_mutations(op: OpDef, attrs: Attrs, results: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, Any]]]:
     """What a kernel returned, as its outputs and the new values of the inputs (by position) that it replaces."""
     names = op.input_names(attrs)
     changed = op.mutated_names(attrs)

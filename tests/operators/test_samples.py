@@ -221,7 +221,7 @@ class _Problem:
 
 
 def _attrs(op: OpDef, sample: Sample) -> dict[str, Any]:
-    if op.variadic is not None and op.active_inputs is None:
+    if op.variadic is not None and (op.active_inputs is None or op.schema[op.variadic].required):
         return {op.variadic: len(sample.shapes), **sample.attrs}
     return dict(sample.attrs)
 

@@ -137,7 +137,6 @@ OPERATORS: tuple[OpDef, ...] = (
         samples=(
             Sample(((2, 3), (4,)), {"num_outputs": 2}, dtypes=("float32", "float64")),
             Sample(((1,), (0, 2)), {"num_outputs": 2, "cast_narrow": True}, dtypes=("float32", "float64")),
-            Sample(((2,),), error="MXNetError"),
         ),
     ),
 )  # fmt: skip

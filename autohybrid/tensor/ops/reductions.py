@@ -213,7 +213,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Sample(((1,),)),
             Sample(((0, 3),), {"axis": -1}),
             Sample(((2, 3),), {"axis": 0, "exclude": True}),
-            Sample(((3, 3),), {"axis": 1}, values={0: [[1.0, 0.0, 2.0], [3.0, 0.5, -1.0], [0.0, 2.0, 0.0]]}),
+            Sample(((3, 3),), {"axis": 1}, low=0.5, high=2),
         ),
     ),
     OpDef(
