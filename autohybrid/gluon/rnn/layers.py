@@ -188,6 +188,10 @@ class _RNNLayer(HybridBlock):
                 weight.shape = (weight.shape[0], shape[-1])
                 weight._finish_deferred_init()
 
+    def infer_shape(self, *args: Any) -> None:
+        """Set the shapes of its parameters from the inputs."""
+        self._take_input_size(args[0])
+
     def hybrid_forward(  # type: ignore[override]  # MXNet's name for the first input
         self, F: Any, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any
     ) -> Any:
