@@ -1,4 +1,4 @@
-"""`@autohybrid`: check a block class or a plain function `f(F, x, ...)` when it is defined, hybridize it at its first call."""
+"""`@autohybrid` on a block class or a plain function `f(F, x, ...)`: hybridized from the first call on."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Builder:
         self._names: dict[str, int] = {}
         self._previous: list[tuple[Any, bool, bool]] = []
 
-    # -- activation ------------------------------------------------------------------------------------------------------
+    # -- activation ----------------------------------------------------------------------------------------------------
     def __enter__(self) -> Builder:
         self._previous.append((state.builder, state.recording, state.training))
         state.builder = self
@@ -82,14 +82,16 @@ class Builder:
     def __exit__(self, *exc: Any) -> None:
         state.builder, state.recording, state.training = self._previous.pop()
 
-    # -- inputs ------------------------------------------------------------------------------------------------------------
+    # -- inputs --------------------------------------------------------------------------------------------------------
     def input(self, name: str, array: NDArray) -> GraphTensor:
         """A graph input that stands for `array`, an argument of the call."""
         tensor = self._variable(name, array)
         self._lifted[id(array)] = (array, tensor)
         return tensor
 
-    def lift(self, array: NDArray, name: str | None = None, provider: Callable[[], NDArray] | None = None) -> GraphTensor:
+    def lift(
+        self, array: NDArray, name: str | None = None, provider: Callable[[], NDArray] | None = None
+    ) -> GraphTensor:
         """The tensor for an NDArray that the code captured (a parameter's data, an attribute): fed at every call.
 
         `provider` gives the array anew at each call, where the array itself may be replaced (a parameter that is cast).
@@ -121,7 +123,7 @@ class Builder:
         self._names[hint] = count + 1
         return hint if exact and count == 0 else f"{hint}{count}"
 
-    # -- calls -------------------------------------------------------------------------------------------------------------
+    # -- calls ---------------------------------------------------------------------------------------------------------
     def apply(self, name: str, *inputs: Any, **attrs: Any) -> GraphTensor:
         """Stage a call by operator name; the first output."""
         op = get_operator(name)
@@ -135,7 +137,12 @@ class Builder:
         """
         tensors = [self._as_tensor(op, x) for x in inputs]
         node = Node(
-            op, attrs, [t.head for t in tensors], self.fresh_name(op.name.lower().lstrip("_")), span=user_span(), extra=self._modes(op)
+            op,
+            attrs,
+            [t.head for t in tensors],
+            self.fresh_name(op.name.lower().lstrip("_")),
+            span=user_span(),
+            extra=self._modes(op),
         )
         self._infer(node)
         ctx = tensors[0]._ctx if tensors else current_context()
@@ -188,7 +195,9 @@ class Builder:
             # The interpreter and the executor write into the fed arrays themselves, as the imperative call does.
             for tensor, name in zip(tensors, node.input_names()):
                 if name in node.op.mutates and tensor.head[0].op is not None:
-                    raise self.refusal(f"operator {node.op.name} writes into `{name}`, which must be a parameter or an input")
+                    raise self.refusal(
+                        f"operator {node.op.name} writes into `{name}`, which must be a parameter or an input"
+                    )
 
     def _write_out(self, op: OpDef, outputs: list[GraphTensor], out: Any) -> Any:
         targets = list(out) if isinstance(out, (list, tuple)) else [out]
@@ -202,7 +211,7 @@ class Builder:
             lifted.assign(value.head)
         return out
 
-    # -- memory ------------------------------------------------------------------------------------------------------------
+    # -- memory --------------------------------------------------------------------------------------------------------
     def tensor(self, head: Head, ctx: Context) -> GraphTensor:
         """A tensor with memory of its own that holds `head`."""
         return GraphTensor(self, Storage(head), ctx)
@@ -215,8 +224,8 @@ class Builder:
         """Called before memory is written. Raises MXNetError where the imperative write would, under recording."""
         if state.recording and self.facts[storage.head].differentiable:
             raise MXNetError(
-                "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded graph; "
-                "write `x = x + y`, or do it outside `autograd.record()`"
+                "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded "
+                "graph; write `x = x + y`, or do it outside `autograd.record()`"
             )
         self.written[id(storage)] = storage
         self.write_log.setdefault(id(storage), (storage, storage.head))
@@ -227,14 +236,14 @@ class Builder:
             self.facts[node, index] = Fact(shape, dtype, differentiable)
 
     def written_inputs(self) -> list[tuple[str, Head]]:
-        """The arguments and captured arrays (by variable name) that the code wrote into, and what they must hold then."""
+        """The inputs and captured arrays (by variable name) that the code wrote into, and what they must hold."""
         return [
             (name, tensor.head)
             for name, tensor in self._variables.items()
             if isinstance(tensor._place, Storage) and id(tensor._place) in self.written
         ]
 
-    # -- reads -------------------------------------------------------------------------------------------------------------
+    # -- reads ---------------------------------------------------------------------------------------------------------
     def read_shape(self, tensor: GraphTensor) -> tuple[int, ...]:
         """The shape, noting that the graph now depends on it. Raises HostValueNeeded when it depends on values."""
         self.reads.add("shape")
@@ -249,7 +258,7 @@ class Builder:
         dtype = self.facts[tensor.head].dtype
         return dtype or "float32"
 
-    # -- refusals ------------------------------------------------------------------------------------------------------------
+    # -- refusals ------------------------------------------------------------------------------------------------------
     def host_value(self, what: str) -> HostValueNeeded:
         """The error for code that needs a value which does not exist while the graph is built."""
         error = HostValueNeeded(
@@ -275,7 +284,11 @@ def user_span() -> Span | None:
         return None
     positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     line, end_line, start, end = (p or 0 for p in positions)
-    return Span(frame.f_code.co_filename, line or frame.f_lineno, *_columns(frame.f_code.co_filename, line, start, end_line, end))
+    return Span(
+        frame.f_code.co_filename,
+        line or frame.f_lineno,
+        *_columns(frame.f_code.co_filename, line, start, end_line, end),
+    )
 
 
 def _columns(path: str, line: int, start: int, end_line: int, end: int) -> tuple[int, int, int]:

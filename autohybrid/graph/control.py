@@ -75,14 +75,22 @@ class Assert:
         return [inputs[0]]
 
 
-def make_branch(condition: Head, then: Subgraph, otherwise: Subgraph, facts: Facts, name: str, span: Span | None) -> Node:
+def make_branch(
+    condition: Head, then: Subgraph, otherwise: Subgraph, facts: Facts, name: str, span: Span | None
+) -> Node:
     """A branch node whose outputs are the heads of the side that is chosen."""
     free = tuple(dict.fromkeys([*then.free, *otherwise.free]))
     return _node("_branch", (condition, *free), facts, BranchBody(then, otherwise, free), name, span)
 
 
 def make_loop(
-    first: Sequence[Head], state: Sequence[Head], condition: Subgraph, body: Subgraph, facts: Facts, name: str, span: Span | None
+    first: Sequence[Head],
+    state: Sequence[Head],
+    condition: Subgraph,
+    body: Subgraph,
+    facts: Facts,
+    name: str,
+    span: Span | None,
 ) -> Node:
     """A loop node: `first` are the states it starts from, `state` the variables that stand for them in the bodies."""
     free = tuple(dict.fromkeys([*condition.free, *body.free]))

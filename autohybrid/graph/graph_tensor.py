@@ -48,7 +48,9 @@ class View:
 
     __slots__ = ("base", "cached", "cached_version", "read", "write")
 
-    def __init__(self, base: GraphTensor, read: Callable[[Any], Any], write: Callable[[Any, Any], Any], head: Head) -> None:
+    def __init__(
+        self, base: GraphTensor, read: Callable[[Any], Any], write: Callable[[Any, Any], Any], head: Head
+    ) -> None:
         self.base = base
         self.read = read
         self.write = write
@@ -96,7 +98,7 @@ class GraphTensor(NDArray):
         place.base.assign(whole.head)
         place.cached, place.cached_version = head, place.base.version
 
-    # -- what the builder knows ------------------------------------------------------------------------------------------
+    # -- what the builder knows ----------------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
         return self._builder.read_shape(self)
@@ -126,7 +128,7 @@ class GraphTensor(NDArray):
             raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
         raise self._builder.host_value("the truth value of a tensor")
 
-    # -- values, which do not exist yet ----------------------------------------------------------------------------------
+    # -- values, which do not exist yet --------------------------------------------------------------------------------
     @property
     def _data(self) -> Any:
         raise self._builder.host_value("the values of a tensor")
@@ -151,7 +153,7 @@ class GraphTensor(NDArray):
 
     wait_to_write = wait_to_read
 
-    # -- moving, copying, autograd -----------------------------------------------------------------------------------------
+    # -- moving, copying, autograd -------------------------------------------------------------------------------------
     def copyto(self, other: Any) -> Any:
         if isinstance(other, Context):
             return self._builder.apply("_copy", self)

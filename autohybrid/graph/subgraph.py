@@ -15,7 +15,9 @@ class Subgraph:
     Variables always count as outside: they are fed once for the whole graph.
     """
 
-    def __init__(self, heads: Sequence[Head], effects: Sequence[Head], first_order: int, bound: Iterable[Head] = ()) -> None:
+    def __init__(
+        self, heads: Sequence[Head], effects: Sequence[Head], first_order: int, bound: Iterable[Head] = ()
+    ) -> None:
         self.heads = tuple(heads)
         bound_heads = set(bound)
         inside: set[Node] = set()

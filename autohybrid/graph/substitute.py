@@ -49,5 +49,9 @@ def replace_variables(heads: Sequence[Head], replacements: Mapping[str, Head]) -
         else:
             inputs = [map_head(h) for h in node.inputs]
             unchanged = all(a == b for a, b in zip(inputs, node.inputs))
-            copies[node] = node if unchanged else Node(node.op, node.attrs, inputs, node.name, dict(node.notes), node.span, node.extra)
+            copies[node] = (
+                node
+                if unchanged
+                else Node(node.op, node.attrs, inputs, node.name, dict(node.notes), node.span, node.extra)
+            )
     return [map_head(h) for h in heads]

@@ -21,38 +21,56 @@ from autohybrid.tensor.ops import get_operator
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """One Python operator. `function` is its name as `nd.<function>`; the rest are registered operator names."""
+    """One Python operator. `function` is its name as `nd.<function>`, `broadcast` the operator on two arrays.
+
+    `stem` and `reflected` give the registered names of the element-wise operator (`_plus`), of that with a number
+    (`_plus_scalar`) and of that with the number on the left (`_rminus_scalar`).
+    """
 
     dunder: str
     function: str
     broadcast: str
-    elementwise: str
-    scalar: str
-    reflected_scalar: str
+    stem: str
+    reflected: str
     on_numbers: Callable[[Any, Any], Any]
+
+    @property
+    def elementwise(self) -> str:
+        """The operator on arrays of one shape."""
+        return f"_{self.stem}"
+
+    @property
+    def scalar(self) -> str:
+        """The operator on an array and a number."""
+        return f"_{self.stem}_scalar"
+
+    @property
+    def reflected_scalar(self) -> str:
+        """The operator on a number and an array."""
+        return f"_{self.reflected}_scalar"
 
 
 BINARY: tuple[Binary, ...] = (
-    Binary("add", "add", "broadcast_add", "_plus", "_plus_scalar", "_plus_scalar", operator.add),
-    Binary("sub", "subtract", "broadcast_sub", "_minus", "_minus_scalar", "_rminus_scalar", operator.sub),
-    Binary("mul", "multiply", "broadcast_mul", "_mul", "_mul_scalar", "_mul_scalar", operator.mul),
-    Binary("truediv", "divide", "broadcast_div", "_div", "_div_scalar", "_rdiv_scalar", operator.truediv),
-    Binary("mod", "modulo", "broadcast_mod", "_mod", "_mod_scalar", "_rmod_scalar", operator.mod),
-    Binary("pow", "power", "broadcast_power", "_power", "_power_scalar", "_rpower_scalar", operator.pow),
-    Binary("eq", "equal", "broadcast_equal", "_equal", "_equal_scalar", "_equal_scalar", operator.eq),
-    Binary("ne", "not_equal", "broadcast_not_equal", "_not_equal", "_not_equal_scalar", "_not_equal_scalar", operator.ne),
-    Binary("gt", "greater", "broadcast_greater", "_greater", "_greater_scalar", "_lesser_scalar", operator.gt),
-    Binary("ge", "greater_equal", "broadcast_greater_equal", "_greater_equal", "_greater_equal_scalar", "_lesser_equal_scalar", operator.ge),
-    Binary("lt", "lesser", "broadcast_lesser", "_lesser", "_lesser_scalar", "_greater_scalar", operator.lt),
-    Binary("le", "lesser_equal", "broadcast_lesser_equal", "_lesser_equal", "_lesser_equal_scalar", "_greater_equal_scalar", operator.le),
+    Binary("add", "add", "broadcast_add", "plus", "plus", operator.add),
+    Binary("sub", "subtract", "broadcast_sub", "minus", "rminus", operator.sub),
+    Binary("mul", "multiply", "broadcast_mul", "mul", "mul", operator.mul),
+    Binary("truediv", "divide", "broadcast_div", "div", "rdiv", operator.truediv),
+    Binary("mod", "modulo", "broadcast_mod", "mod", "rmod", operator.mod),
+    Binary("pow", "power", "broadcast_power", "power", "rpower", operator.pow),
+    Binary("eq", "equal", "broadcast_equal", "equal", "equal", operator.eq),
+    Binary("ne", "not_equal", "broadcast_not_equal", "not_equal", "not_equal", operator.ne),
+    Binary("gt", "greater", "broadcast_greater", "greater", "lesser", operator.gt),
+    Binary("ge", "greater_equal", "broadcast_greater_equal", "greater_equal", "lesser_equal", operator.ge),
+    Binary("lt", "lesser", "broadcast_lesser", "lesser", "greater", operator.lt),
+    Binary("le", "lesser_equal", "broadcast_lesser_equal", "lesser_equal", "greater_equal", operator.le),
     # Functions without a Python operator.
-    Binary("", "maximum", "broadcast_maximum", "_maximum", "_maximum_scalar", "_maximum_scalar", max),
-    Binary("", "minimum", "broadcast_minimum", "_minimum", "_minimum_scalar", "_minimum_scalar", min),
-    Binary("", "hypot", "broadcast_hypot", "_hypot", "_hypot_scalar", "_hypot_scalar", np.hypot),
-    Binary("", "logical_and", "broadcast_logical_and", "_logical_and", "_logical_and_scalar", "_logical_and_scalar", np.logical_and),
-    Binary("", "logical_or", "broadcast_logical_or", "_logical_or", "_logical_or_scalar", "_logical_or_scalar", np.logical_or),
-    Binary("", "logical_xor", "broadcast_logical_xor", "_logical_xor", "_logical_xor_scalar", "_logical_xor_scalar", np.logical_xor),
-)  # fmt: skip
+    Binary("", "maximum", "broadcast_maximum", "maximum", "maximum", max),
+    Binary("", "minimum", "broadcast_minimum", "minimum", "minimum", min),
+    Binary("", "hypot", "broadcast_hypot", "hypot", "hypot", np.hypot),
+    Binary("", "logical_and", "broadcast_logical_and", "logical_and", "logical_and", np.logical_and),
+    Binary("", "logical_or", "broadcast_logical_or", "logical_or", "logical_or", np.logical_or),
+    Binary("", "logical_xor", "broadcast_logical_xor", "logical_xor", "logical_xor", np.logical_xor),
+)
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "mod", "pow")
 _IN_PLACE = ("add", "sub", "mul", "truediv", "mod")
 NUMBERS = (numbers.Number, np.generic)

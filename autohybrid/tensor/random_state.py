@@ -28,8 +28,8 @@ _stream = _Stream()
 def stream(name: str) -> Iterator[None]:
     """Draw from another stream of numbers inside the `with`, seeded together with the first.
 
-    Parameters are initialised from a stream of their own: when a deferred one is drawn depends on whether the block runs
-    imperatively or is compiled, and must not shift what Dropout and the others draw.
+    Parameters are initialised from a stream of their own: when a deferred one is drawn depends on whether the block
+    runs imperatively or is compiled, and must not shift what Dropout and the others draw.
     """
     previous, _stream.name = _stream.name, name
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
-_MUTATING = frozenset("append extend insert pop remove clear update sort reverse setdefault add discard".split())
+_MUTATING = frozenset(("append extend insert pop remove clear update sort reverse setdefault add discard ").split())
 
 
 def assigned_names(statements: Iterable[cst.CSTNode], certain: bool) -> set[str]:

@@ -46,5 +46,3 @@ def _arrays(values: Sequence[Any]) -> Iterator[NDArray]:
             yield from _arrays(value)
         elif isinstance(value, NDArray):
             yield value
-
-

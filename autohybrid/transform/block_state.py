@@ -17,8 +17,10 @@ _CONSTANTS = (bool, int, float, str, bytes, type(None))
 _ITEMS = 64
 #: Attributes of blocks that hold what autohybrid keeps there, not what the user's code reads.
 _OWN = frozenset(
-    "_active _options _cached_graph _in_format _out_format _compiled _callback _monitor_all _forward_hooks "
-    "_forward_pre_hooks _prefix _params _name _child_counts _empty_prefix _scope".split()
+    (
+        "_active _options _cached_graph _in_format _out_format _compiled _callback _monitor_all "
+        "_forward_hooks _forward_pre_hooks _prefix _params _name _child_counts _empty_prefix _scope "
+    ).split()
 )
 
 Snapshot = tuple[tuple[Any, ...], ...]

@@ -168,5 +168,3 @@ def _require_one_element(condition: GraphTensor) -> None:
             size *= extent
         if size > 1:
             raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
-
-

@@ -104,7 +104,7 @@ class CompiledBlock:
         entry = self.entries.get(key)
         if entry is None or not entry.is_valid():
             entry = self.entries[key] = self._find(key, arrays) or self._build(structure, arrays)
-        if len(args) == 1 and arrays and args[0] is arrays[0]:
+        elif len(args) == 1 and arrays and args[0] is arrays[0]:
             self._remember(arrays[0], entry)
         return entry.function(arrays)
 
@@ -125,9 +125,9 @@ class CompiledBlock:
         start = len(key) - len(arrays)
         wanted = [(len(shape), dtype, ctx) for shape, dtype, ctx in key[start:]]
         for known, entry in self.entries.items():
-            if known[:start] == key[:start] and not entry.function.reads and entry.is_valid():
-                if [(len(shape), dtype, ctx) for shape, dtype, ctx in known[start:]] == wanted:
-                    return entry
+            same = [(len(shape), dtype, ctx) for shape, dtype, ctx in known[start:]] == wanted
+            if same and known[:start] == key[:start] and not entry.function.reads and entry.is_valid():
+                return entry
         return None
 
     def _build(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry:
@@ -215,5 +215,3 @@ def _caller_level() -> int:
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("autohybrid."):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     return level
-
-

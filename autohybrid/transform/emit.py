@@ -13,7 +13,9 @@ from autohybrid.transform.lower_source import LoweredText, Range
 _FACTORY = "__autohybrid_factory__"
 
 
-def compile_lowered(lowered: LoweredText, function: types.FunctionType, first_line: int, indent: int, owner: type | None) -> Callable[..., Any]:
+def compile_lowered(
+    lowered: LoweredText, function: types.FunctionType, first_line: int, indent: int, owner: type | None
+) -> Callable[..., Any]:
     """The function of `lowered`, in the globals and closure of `function`, whose source starts at `first_line` of its
     file, `indent` columns in. `owner` is the class that `super()` refers to."""
     tree = ast.parse(lowered.text)

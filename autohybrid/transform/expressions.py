@@ -54,7 +54,7 @@ class ExpressionLowering(cst.CSTTransformer):
     def _is_namespace(self, node: cst.CSTNode) -> bool:
         return self.namespace is not None and isinstance(node, cst.Name) and node.value == self.namespace
 
-    # -- truth -----------------------------------------------------------------------------------------------------------
+    # -- truth ---------------------------------------------------------------------------------------------------------
     def test(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The lowered form of an expression of which only the truth counts."""
         self._truths.add(id(node))
@@ -105,7 +105,7 @@ class ExpressionLowering(cst.CSTTransformer):
         right = cst.Comparison(first.comparator.deep_clone(), [second])
         return self._call("all_true" if id(original_node) in self._truths else "and_", [left, _thunk(right)])
 
-    # -- calls -----------------------------------------------------------------------------------------------------------
+    # -- calls ---------------------------------------------------------------------------------------------------------
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
         if m.matches(original_node, m.Call(func=m.Name("super"), args=[])):
             return cst.parse_expression("super(__class__, self)")
@@ -113,7 +113,10 @@ class ExpressionLowering(cst.CSTTransformer):
         path = dotted(original_node.func)
         if is_super or (path is not None and self.own(path)):
             first = cst.Arg(updated_node.func)
-            return cst.Call(cst.parse_expression(f"{self.runtime}.call"), [_with_comma(first, updated_node.args), *updated_node.args])
+            return cst.Call(
+                cst.parse_expression(f"{self.runtime}.call"),
+                [_with_comma(first, updated_node.args), *updated_node.args],
+            )
         return updated_node
 
     def _call(self, function: str, values: list[cst.BaseExpression]) -> cst.Call:

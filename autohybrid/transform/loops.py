@@ -154,18 +154,22 @@ class _Loop:
         return unflatten(structure, iter([self.builder.tensor(h, c) for h, c in zip(heads, contexts)]))
 
     def _condition(self, signal: Head, values: Any) -> Head:
-        holds = self.builder.lift(self.test(*values)) != 0.0
-        running = self.builder.tensor(signal, holds._ctx) == 0.0
+        builder = self.builder
+        holds = builder.apply("_not_equal_scalar", builder.lift(self.test(*values)), scalar=0.0)
+        running = builder.apply("_equal_scalar", builder.tensor(signal, holds._ctx), scalar=0.0)
         shape = holds.known_shape()
         if shape is None or any(extent != 1 for extent in shape):
             raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
-        return (self.builder.apply("Reshape", holds, shape=(1,)).astype("float32") * running).head  # type: ignore[operator]
+        truth = builder.apply("Cast", builder.apply("Reshape", holds, shape=(1,)), dtype="float32")
+        return builder.apply("elemwise_mul", truth, running).head
 
     def _body(self, values: Any, structure: Any) -> tuple[Head, list[Head]]:
         signal, after, _ = self.body(*values)
         builder = self.builder
         if isinstance(signal, int) and signal == Signal.RETURN:
-            raise builder.refusal("`return` inside a `while` loop on a tensor; leave it with `break` and return after it")
+            raise builder.refusal(
+                "`return` inside a `while` loop on a tensor; leave it with `break` and return after it"
+            )
         ended = builder.lift(signal) if isinstance(signal, NDArray) else number_tensor(builder, float(signal))
         leaves: list[Any] = []
         found = flatten(tuple(after), leaves)
@@ -177,8 +181,8 @@ class _Loop:
             leaves = []
             if flatten(after, leaves) != structure:
                 raise builder.refusal(
-                    "a variable of this `while` loop changes its kind (a list grows, a value becomes a tensor) from one "
-                    "round to the next, and the condition is a tensor"
+                    "a variable of this `while` loop changes its kind (a list grows, a value becomes a tensor) from "
+                    "one round to the next, and the condition is a tensor"
                 )
         return ended.head, [builder.lift(leaf).head for leaf in leaves]
 

@@ -27,7 +27,7 @@ class LoweredText:
 def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction) -> LoweredText:
     """Lower the function that `source` defines.
 
-    With `namespace_position`, the parameter at that position is the operator namespace: it goes, and its uses become `g`.
+    With `namespace_position`, the parameter at that position is the operator namespace: it goes, its uses become `g`.
     """
     wrapper = MetadataWrapper(cst.parse_module(source))
     positions = wrapper.resolve(PositionProvider)

@@ -82,7 +82,11 @@ def _is_plain(value: Any) -> bool:
     if not isinstance(value, types.FunctionType):
         return False
     root = value.__module__.partition(".")[0] if value.__module__ else ""
-    return not value.__module__.startswith(_FOREIGN) and root not in sys.stdlib_module_names and root not in ("autohybrid", "numpy")
+    return (
+        not value.__module__.startswith(_FOREIGN)
+        and root not in sys.stdlib_module_names
+        and root not in ("autohybrid", "numpy")
+    )
 
 
 def _free_variable(function: types.FunctionType, name: str) -> Any:
@@ -102,7 +106,9 @@ def _owner_of(cls: type, function: types.FunctionType) -> type | None:
     return None
 
 
-def _lowered(function: types.FunctionType, owner: type | None, namespace_position: int | None) -> Callable[..., Any] | None:
+def _lowered(
+    function: types.FunctionType, owner: type | None, namespace_position: int | None
+) -> Callable[..., Any] | None:
     if state.builder is not None:
         state.builder.enter_function(function)
     if function not in _made:
@@ -110,16 +116,21 @@ def _lowered(function: types.FunctionType, owner: type | None, namespace_positio
     return _made[function]
 
 
-def _lower(function: types.FunctionType, owner: type | None, namespace_position: int | None) -> Callable[..., Any] | None:
+def _lower(
+    function: types.FunctionType, owner: type | None, namespace_position: int | None
+) -> Callable[..., Any] | None:
     code = function.__code__
-    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR) or code.co_name == "<lambda>":
+    if (
+        code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR)
+        or code.co_name == "<lambda>"
+    ):
         return None
     try:
         lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError):
         warnings.warn(
-            f"the source of {function.__qualname__} cannot be read (was it typed at a prompt or made by exec?), so it is "
-            "traced as it is: conditions and loops on tensors in it are refused [AH903]",
+            f"the source of {function.__qualname__} cannot be read (was it typed at a prompt or made by exec?), so it "
+            "is traced as it is: conditions and loops on tensors in it are refused [AH903]",
             SourceUnavailableWarning,
             stacklevel=2,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import libcst as cst
 
@@ -17,6 +18,7 @@ from autohybrid.transform.static_tests import is_static, static_names
 
 Statement = cst.BaseStatement
 Statements = list[Statement]
+Node = TypeVar("Node", bound=cst.CSTNode)
 
 
 @dataclass
@@ -48,7 +50,10 @@ class Lowering:
     def body(self, statements: Sequence[Statement], parameters: Sequence[str]) -> Statements:
         """The lowered body of a function with these parameters."""
         lowered = self.block(list(statements), Scope(set(parameters)))
-        starts = [cst.parse_statement(f'{name} = {self.runtime}.undefined("{name}")') for name in sorted(self.undefined - set(parameters))]
+        starts = [
+            cst.parse_statement(f'{name} = {self.runtime}.undefined("{name}")')
+            for name in sorted(self.undefined - set(parameters))
+        ]
         docstring = [s for s in lowered[:1] if _is_docstring(s)]
         return [*docstring, *starts, *lowered[len(docstring) :]]
 
@@ -65,7 +70,7 @@ class Lowering:
             scope.defined |= assigned_names([statement], certain=True)
         return result
 
-    # -- single statements -------------------------------------------------------------------------------------------------
+    # -- single statements ---------------------------------------------------------------------------------------------
     def _statement(self, statement: Statement, scope: Scope) -> Statements:
         if isinstance(statement, cst.If):
             if is_static(statement.test, self.names):
@@ -108,7 +113,9 @@ class Lowering:
     def _compound(self, statement: cst.For | cst.While | cst.With, scope: Scope) -> Statement:
         if isinstance(statement, cst.With) and self._has_dynamic_exit(statement):
             return self._expression(statement)
-        inner = Scope(set(scope.defined) | assigned_names([statement], certain=False) & scope.defined, scope.loop_variables)
+        inner = Scope(
+            set(scope.defined) | assigned_names([statement], certain=False) & scope.defined, scope.loop_variables
+        )
         if isinstance(statement, cst.For):
             inner.defined |= assigned_names([statement.with_changes(body=cst.IndentedBlock([]))], certain=False)
         plain = Scope(inner.defined, None if not isinstance(statement, cst.With) else scope.loop_variables)
@@ -125,7 +132,9 @@ class Lowering:
     def _nested(self, statement: cst.FunctionDef, scope: Scope) -> Statement:
         parameters = [p.name.value for p in (*statement.params.params, *statement.params.kwonly_params)]
         inner = Scope({*scope.defined, *parameters})
-        return statement.with_changes(body=_as_block(statement.body, self.block(list(_statements(statement.body)), inner)))
+        return statement.with_changes(
+            body=_as_block(statement.body, self.block(list(_statements(statement.body)), inner))
+        )
 
     def _plain_if(self, statement: cst.If, scope: Scope) -> cst.If:
         body = self.block(list(_statements(statement.body)), Scope(set(scope.defined), scope.loop_variables))
@@ -149,7 +158,10 @@ class Lowering:
             if isinstance(part, cst.Assert) and not is_static(part.test, self.names):
                 message = self._expression(part.msg) if part.msg is not None else cst.Name("None")
                 thunk = cst.Lambda(cst.Parameters(), message)
-                call = cst.Call(cst.parse_expression(f"{self.runtime}.check"), [cst.Arg(self.expressions.test(part.test)), cst.Arg(thunk)])
+                call = cst.Call(
+                    cst.parse_expression(f"{self.runtime}.check"),
+                    [cst.Arg(self.expressions.test(part.test)), cst.Arg(thunk)],
+                )
                 small.append(cst.Expr(call))
             elif isinstance(part, (cst.Return, cst.Break, cst.Continue)) and scope.loop_variables is not None:
                 small.append(self._loop_exit(part, scope.loop_variables))
@@ -165,12 +177,11 @@ class Lowering:
         elements = [cst.parse_expression(f"{self.runtime}.{signal}"), _tuple(variables), value]
         return cst.Return(cst.Tuple([cst.Element(e) for e in elements], lpar=[], rpar=[]))
 
-    def _expression(self, node: cst.CSTNode) -> cst.CSTNode:  # type: ignore[no-untyped-def,type-var]
-        result = node.visit(self.expressions)
-        assert isinstance(result, cst.CSTNode)
-        return result
+    def _expression(self, node: Node) -> Node:
+        """A statement or expression with the expressions in it lowered; it stays of its kind."""
+        return cast(Node, node.visit(self.expressions))
 
-    # -- branches ------------------------------------------------------------------------------------------------------------
+    # -- branches ------------------------------------------------------------------------------------------------------
     def _needs_exit_lowering(self, statement: cst.If) -> bool:
         """Whether an exit inside stands under a test that a tensor may decide."""
         if not has_exit([statement]):
@@ -198,7 +209,7 @@ class Lowering:
         return [*definitions, _fill_test(cst.parse_statement(text), self.expressions.test(statement.test))]
 
     def _exiting_if(self, statement: cst.If, rest: Statements, scope: Scope) -> Statements:
-        """An `if` with exits: the rest of the block goes into the sides that fall through, and the branch is returned."""
+        """An `if` with exits: the rest of the block goes into the sides that fall through; the branch is returned."""
         names = [self._fresh("then"), self._fresh("otherwise")]
         definitions = []
         for name, side in zip(names, _sides(statement)):
@@ -212,7 +223,7 @@ class Lowering:
         final = cst.parse_statement(f"return {self.runtime}.branch(None, {names[0]}, {names[1]})")
         return [*definitions, _fill_test(final, self.expressions.test(statement.test))]
 
-    # -- loops -----------------------------------------------------------------------------------------------------------------
+    # -- loops ---------------------------------------------------------------------------------------------------------
     def _is_dynamic_loop(self, statement: cst.For | cst.While) -> bool:
         """Whether a tensor may decide when the loop ends."""
         if statement.orelse is not None:
@@ -221,7 +232,8 @@ class Lowering:
             return True
         inner = list(_statements(statement.body))
         return any(isinstance(s, cst.If) and self._needs_exit_lowering(s) for s in inner) or any(
-            isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and "return" in exits_in([s]) for s in inner
+            isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and "return" in exits_in([s])
+            for s in inner
         )
 
     def _loop(self, statement: cst.For | cst.While, rest: Statements, scope: Scope) -> Statements:
@@ -244,14 +256,16 @@ class Lowering:
         else:
             test = self._fresh("test")
             out.append(self._function(test, variables, [_return(self.expressions.test(statement.test))]))
-            out.append(cst.parse_statement(f"{unpack} = {self.runtime}.while_loop({test}, {name}, {_tuple_text(variables)})"))
+            out.append(
+                cst.parse_statement(f"{unpack} = {self.runtime}.while_loop({test}, {name}, {_tuple_text(variables)})")
+            )
         scope.defined |= {*variables, signal, result}
         if "return" in exits_in(_statements(statement.body)):
             ended = cst.parse_statement(f"if {self.runtime}.returned({signal}):\n    return {result}")
             return [*out, *self.block([ended, *rest], scope)]
         return [*out, *self.block(rest, scope)]
 
-    # -- pieces ----------------------------------------------------------------------------------------------------------------
+    # -- pieces --------------------------------------------------------------------------------------------------------
     def _function(self, name: str, parameters: Sequence[str], body: Statements, bound: bool = False) -> cst.FunctionDef:
         text = ", ".join(f"{p}={p}" if bound else p for p in parameters)
         definition = cst.parse_statement(f"def {name}({text}):\n    pass")

@@ -39,8 +39,8 @@ class Merge:
         if isinstance(then, (int, float)) and isinstance(otherwise, (int, float)):
             return self._numbers(then, otherwise)
         raise self.builder.refusal(
-            f"{what} is {_shown(then)} when the condition holds and {_shown(otherwise)} when not, and the condition is a "
-            "tensor: both sides of such a branch must give the same kind of value"
+            f"{what} is {_shown(then)} when the condition holds and {_shown(otherwise)} when not, and the condition is "
+            "a tensor: both sides of such a branch must give the same kind of value"
         )
 
     def _tensors(self, then: Any, otherwise: Any, what: str) -> Any:
@@ -78,7 +78,8 @@ class Merge:
                 zero = self.builder.apply("zeros_like", lifted)
                 return self.builder.apply("_plus_scalar", zero, scalar=value)
         raise self.builder.refusal(
-            f"{what} is a tensor on one side of a branch and {_shown(value)} on the other, and the condition is a tensor"
+            f"{what} is a tensor on one side of a branch and {_shown(value)} on the other, and the condition is a "
+            "tensor"
         )
 
     def _numbers(self, then: Any, otherwise: Any) -> Any:

@@ -11,9 +11,23 @@ import libcst as cst
 import libcst.matchers as m
 
 _STATIC_CALLS = frozenset(
-    "len isinstance issubclass hasattr callable type range enumerate str repr id is_training is_recording".split()
+    [
+        "len",
+        "isinstance",
+        "issubclass",
+        "hasattr",
+        "callable",
+        "type",
+        "range",
+        "enumerate",
+        "str",
+        "repr",
+        "id",
+        "is_training",
+        "is_recording",
+    ]
 )
-_STATIC_ATTRIBUTES = frozenset("shape ndim size dtype context ctx stype".split())
+_STATIC_ATTRIBUTES = frozenset(("shape ndim size dtype context ctx stype ").split())
 _IDENTITY = (cst.Is, cst.IsNot, cst.In, cst.NotIn)
 
 
@@ -37,9 +51,7 @@ def is_static(node: cst.BaseExpression, names: Collection[str] = ()) -> bool:
         if all(isinstance(c.operator, _IDENTITY) for c in node.comparisons):
             return True
         return is_static(node.left, names) and all(is_static(c.comparator, names) for c in node.comparisons)
-    if isinstance(node, (cst.Tuple, cst.List)):
-        return True
-    return False
+    return isinstance(node, (cst.Tuple, cst.List))
 
 
 def static_names(function: cst.FunctionDef) -> frozenset[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 _OPERATORS = (
-    "add radd sub rsub mul rmul truediv rtruediv mod rmod pow rpow neg abs lt le gt ge eq ne len iter call bool float int "
-    "index getitem setitem contains enter format str"
-).split()
+    "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "mod", "rmod", "pow", "rpow", "neg", "abs",
+    "lt", "le", "gt", "ge", "eq", "ne", "len", "iter", "call", "bool", "float", "int", "index", "getitem", "setitem",
+    "contains", "enter", "format", "str",
+)  # fmt: skip
 
 
 class Undefined:
