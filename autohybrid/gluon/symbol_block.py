@@ -15,7 +15,6 @@ from autohybrid.gluon.parameter_dict import ParameterDict
 from autohybrid.gluon.parameter_files import brief, without_kind
 from autohybrid.gluon.structure import flatten, is_symbol, regroup
 from autohybrid.graph.interpreter import run
-from autohybrid.graph.open_extents import close_extents, has_open_extents
 from autohybrid.symbol import Symbol
 
 _ROW_SPARSE = "1"
@@ -76,7 +75,6 @@ class SymbolBlock(HybridBlock):
             if attrs.get("__storage_type__") == _ROW_SPARSE:
                 raise AssertionError(f"parameter `{name}` is row_sparse, which a SymbolBlock does not support")
         self._cached_graph = (variables, graph)
-        self._has_open_extents = has_open_extents(graph._heads)
         self._add_parameters(variables, graph)
 
     def _add_parameters(self, variables: Sequence[Any], graph: Symbol) -> None:
@@ -123,10 +121,7 @@ class SymbolBlock(HybridBlock):
         if any(isinstance(value, DeferredTensor) for value in params.values()):
             self._fill_from_graph({name: shape_of(value) for name, value in inputs.items()})
         feed = {self._reg_params[key].name: _array(value) for key, value in params.items()} | inputs
-        heads = graph._heads
-        if self._has_open_extents:
-            heads = close_extents(heads, {name: shape_of(value) for name, value in feed.items()})
-        return regroup(run(heads, feed), form)
+        return regroup(run(graph._heads, feed), form)
 
     def _fill_from_graph(self, shapes: Mapping[str, Any]) -> None:
         graph = self._cached_graph[1]

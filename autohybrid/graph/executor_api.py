@@ -10,7 +10,6 @@ import numpy as np
 from autohybrid.context import Context
 from autohybrid.errors import MXNetError
 from autohybrid.graph.interpreter import Monitor, run
-from autohybrid.graph.open_extents import close_extents
 from autohybrid.graph.symbol import Symbol
 from autohybrid.tensor import creation
 from autohybrid.tensor.array import NDArray, array_on
@@ -61,9 +60,7 @@ class Executor:
         self.outputs: list[NDArray] = []
         self._monitor: Monitor | None = None
         self._recorded: list[NDArray] = []
-        shapes = {n: a.shape for n, a in zip(self._names, self.arg_arrays)}
-        symbol.infer_shape_partial(**shapes)
-        self._heads = close_extents(symbol._heads, shapes)
+        symbol.infer_shape_partial(**{n: a.shape for n, a in zip(self._names, self.arg_arrays)})
 
     @property
     def arg_dict(self) -> dict[str, NDArray]:
@@ -100,7 +97,7 @@ class Executor:
         feed = {**leaves, **{name: array.detach() for name, array in self.aux_dict.items()}}
         needed = any(leaf._entry is not None for leaf in leaves.values())
         with record(train_mode=is_train) if needed else pause(train_mode=is_train):
-            self._recorded = run(self._heads, feed, self._monitor)
+            self._recorded = run(self._symbol._heads, feed, self._monitor)
         self._publish()
         return self.outputs
 
