@@ -170,7 +170,8 @@ class GraphTensor(NDArray):
     as_in_ctx = as_in_context
 
     def detach(self) -> NDArray:
-        return self._builder.apply("BlockGrad", self)
+        builder = self._builder
+        return builder.view(self, lambda whole: builder.apply("BlockGrad", whole), lambda whole, part: part)
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         raise self._builder.refusal("`attach_grad()` inside a hybridized block: the tensor lives only in the graph")
