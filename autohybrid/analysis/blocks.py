@@ -7,6 +7,7 @@ result. A plain block, or a hybrid one that overrides `forward`, is followed wit
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from autohybrid.analysis.calls import call_function
 from autohybrid.analysis.events import EventKind
@@ -22,6 +23,7 @@ from autohybrid.analysis.values import (
     Layer,
     Map,
     Namespace,
+    Origin,
     Seq,
     Static,
     Super,
@@ -198,7 +200,7 @@ def run_block_call(frame: Frame, instance: Instance, arguments: Arguments, node:
             continue
         if "hybrid_forward" in ancestor.methods:
             note_arguments(frame, instance.info, arguments)
-            return _as_result(frame, frame.session.result_of(instance.info), arguments, node)
+            return _as_result(frame, instance.info, arguments, node)
         if "forward" in ancestor.methods:
             return _call_own(frame, instance, "forward", arguments, node)
     return Unknown("a block without a forward method")
@@ -214,32 +216,40 @@ def _call_own(frame: Frame, instance: Instance, name: str, arguments: Arguments,
     return call_function(frame, Func(definition, owner.module, closure, owner, receiver), arguments, node)
 
 
-def _as_result(frame: Frame, value: Value, arguments: Arguments, node: ast.Call) -> Value:
-    """The summary of a child's result, as seen from this call."""
+def _as_result(frame: Frame, info: ClassInfo, arguments: Arguments, node: ast.Call) -> Value:
+    """The summary of a child's result, as seen from this call: an input that it returns is what was passed for it."""
+    value = frame.session.result_of(info)
+    found = frame.session.classes.find_method(info, "hybrid_forward")
+    passed: dict[str, Value] = {}
+    if found is not None:
+        for place, parameter in enumerate(found[1].args.args[2:]):
+            passed[parameter.arg] = arguments.get(place, parameter.arg) or Unknown("argument")
     tensors = [tensor for tensor in (tensors_in(given)[0] for given in arguments.all) if tensor is not None]
     graph = not tensors or any(tensor.graph for tensor in tensors)
     origin = frame.origin(node, "`{}` is a tensor", tensors[0] if tensors else None)
-    return _renewed(value, graph, origin, 3)
+    return _renewed(value, graph, origin, passed, 3)
 
 
-def _renewed(value: Value, graph: bool, origin: object, depth: int) -> Value:
+def _renewed(value: Value, graph: bool, origin: Origin, passed: Mapping[str, Value], depth: int) -> Value:
     if isinstance(value, Tensor):
+        if value.key is not None and value.key.name in passed:
+            return passed[value.key.name]
         if value.listlike:
             return Unknown("an argument that is returned")
-        return Tensor(graph=graph, sure=value.sure, single=value.single, origin=origin)  # type: ignore[arg-type]
+        return Tensor(graph=graph, sure=value.sure, single=value.single, origin=origin)
     if depth == 0:
         return Unknown("deeply nested result")
     if isinstance(value, Seq):
         if value.items is not None:
-            items = tuple(_renewed(item, graph, origin, depth - 1) for item in value.items)
+            items = tuple(_renewed(item, graph, origin, passed, depth - 1) for item in value.items)
             return Seq(value.kind, items, NEVER, None, value.names)
-        return Seq(value.kind, None, _renewed(value.element, graph, origin, depth - 1))
+        return Seq(value.kind, None, _renewed(value.element, graph, origin, passed, depth - 1))
     if isinstance(value, Map):
-        items_of_map = tuple((key, _renewed(item, graph, origin, depth - 1)) for key, item in value.items)
-        return Map(items_of_map, _renewed(value.element, graph, origin, depth - 1))
+        items_of_map = tuple((key, _renewed(item, graph, origin, passed, depth - 1)) for key, item in value.items)
+        return Map(items_of_map, _renewed(value.element, graph, origin, passed, depth - 1))
     members = members_of(value)
     if len(members) > 1:
-        return union(_renewed(member, graph, origin, depth - 1) for member in members)
+        return union(_renewed(member, graph, origin, passed, depth - 1) for member in members)
     return value
 
 
@@ -285,7 +295,7 @@ def call_inherited(frame: Frame, receiver: Instance | Super, name: str, argument
     if name in ("forward", "__call__") and isinstance(receiver, Super):
         if frame.session.classes.find_method(instance.info, "hybrid_forward") is not None and name == "forward":
             note_arguments(frame, instance.info, arguments)
-            return _as_result(frame, frame.session.result_of(instance.info), arguments, node)
+            return _as_result(frame, instance.info, arguments, node)
         return run_block_call(frame, instance, arguments, node) if name == "__call__" else Unknown("inherited forward")
     if name in ("register_child", "add"):
         return _register(frame, instance, name, arguments, node)

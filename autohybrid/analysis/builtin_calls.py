@@ -67,6 +67,7 @@ def _range(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     for place, value in enumerate(arguments.positional):
         tensor, certain = tensors_in(value)
         if tensor is not None and tensor.graph and certain:
+            frame.session.evidence.note_static(tensor.key, "`range`")
             frame.report(EventKind.CONVERT, node, name="range", value=value, subject=_argument_node(node, place))
     taints = [value.taint for value in arguments.positional if isinstance(value, Static) and value.taint]
     return Seq("range", None, Static("int", ANY, taints[0] if taints else ""))

@@ -7,8 +7,10 @@ A hybrid block is analysed once, whoever calls it; its result is kept as the sum
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from autohybrid.analysis.calls import run_function_body
+from autohybrid.analysis.events import Event, EventKind
 from autohybrid.analysis.frame import Env, Frame, Session
 from autohybrid.analysis.index import ClassInfo, FunctionNode, ModuleInfo, decorator_names
 from autohybrid.analysis.inputs import hybrid_inputs
@@ -24,6 +26,7 @@ from autohybrid.analysis.values import (
     Unknown,
     Value,
 )
+from autohybrid.diagnostics.model import Confidence
 
 _OWN_METHODS = frozenset({"__init__", "__repr__", "__str__", "hybrid_forward"})
 
@@ -105,3 +108,24 @@ def _run_lambdas(session: Session, module: ModuleInfo) -> None:
             value = session.classes.lookup_global(module, function.id)
             if isinstance(value, Func) and not isinstance(value.node, ast.Lambda):
                 run_plain_function(session, value.module, value.node)
+
+
+def static_input_events(session: Session) -> Iterator[Event]:
+    """Inputs of outermost blocks that the code uses as numbers, texts or flags: a hybridized call refuses those."""
+    for key, use in session.evidence.static_inputs():
+        found = session.input_nodes.get(key)
+        if found is None:
+            continue
+        module, node, block, method = found
+        yield Event(
+            EventKind.SIGNATURE,
+            module.text.span(node),
+            name="static",
+            subject=key.name,
+            text=module.text.excerpt(node),
+            confidence=Confidence.POSSIBLE if (key.path, block) in session.inner_blocks else Confidence.LIKELY,
+            data={"use": use},
+            block=block,
+            method=method,
+            cell=module.file.cell,
+        )

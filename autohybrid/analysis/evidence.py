@@ -6,6 +6,8 @@ may be called with any Python value. So events about an unchanged argument wait 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from autohybrid.analysis.events import Event, EventKind
 from autohybrid.analysis.values import InputKey
 from autohybrid.diagnostics.model import Confidence
@@ -39,6 +41,7 @@ class Evidence:
     def __init__(self) -> None:
         self._kinds: dict[InputKey, set[str]] = {}
         self._uses: dict[InputKey, set[str]] = {}
+        self._static_uses: dict[InputKey, str] = {}
 
     def note(self, key: InputKey | None, kind: str) -> None:
         """A use or a call proves that the argument is of `kind` (TENSOR, LIST or STATIC)."""
@@ -50,11 +53,24 @@ class Evidence:
         if key is not None:
             self._uses.setdefault(key, set()).add(use)
 
+    def note_static(self, key: InputKey | None, use: str) -> None:
+        """The argument is used where only a number, text or flag fits; `use` says where."""
+        if key is not None:
+            self._static_uses.setdefault(key, use)
+
+    def static_inputs(self) -> Iterator[tuple[InputKey, str]]:
+        """Arguments that are used as numbers, texts or flags, and that no call in the project passes as such."""
+        for key, use in self._static_uses.items():
+            if not self._kinds.get(key):
+                yield key, use
+
     def settle(self, event: Event, key: InputKey | None) -> Confidence | None:
         """The final confidence of an event, or None to drop it."""
         if key is None:
             return event.confidence
         kinds = self._kinds.get(key, frozenset())
+        if key in self._static_uses and TENSOR not in kinds:
+            return None
         if STATIC in kinds:
             return Confidence.POSSIBLE if TENSOR in kinds else None
         if LIST in kinds and event.kind in (EventKind.ATTRIBUTE, EventKind.METHOD) and TENSOR not in kinds:

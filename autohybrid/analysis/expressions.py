@@ -42,6 +42,7 @@ _REFUSED = {
     ast.LShift: "<<",
     ast.RShift: ">>",
 }
+_EXPONENTS = frozenset({"k", "n", "p", "power", "exponent", "order", "degree"})
 _SYMBOLS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%", ast.Pow: "**"}
 _COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
@@ -81,6 +82,9 @@ def binary(
         return _with_list(frame, left, right, op, tensor, node)
     if tensor.listlike and (left_tensor is None or right_tensor is None or right_tensor.listlike):
         return Tensor(sure=False, listlike=True, origin=tensor.origin)
+    if isinstance(op, ast.Pow) and right_tensor is not None and right_tensor.key is not None:
+        if right_tensor.key.name in _EXPONENTS:
+            frame.session.evidence.note_static(right_tensor.key, "an exponent")
     refused = _REFUSED.get(op.__class__)
     if refused is not None:
         value = left if left_tensor is not None else right
@@ -314,7 +318,7 @@ def _compare(
     assert tensor is not None
     other = right if left_tensor is not None else left
     if isinstance(other, Static) and other.type == "str":
-        frame.session.evidence.note(tensor.key, STATIC)
+        frame.session.evidence.note_static(tensor.key, "a comparison with a text")
     if tensor.listlike or (isinstance(other, Static) and other.type == "str" and tensor.key is not None):
         return Static("bool")
     if isinstance(other, Static) and other.type in ("none", "str") or _is_list(other):

@@ -129,6 +129,7 @@ class Session:
         self._run_block = run_block
         self.field_source = make_field_source(self)
         self.record_fields: dict[str, str] = {}
+        self.input_nodes: dict[InputKey, tuple[ModuleInfo, ast.arg, str, str]] = {}
         self.inner_blocks: set[tuple[str, str]] = set()
         self.calls = 0
         self.records: dict[ast.AST, Value] | None = None
@@ -178,6 +179,7 @@ class Frame:
         "owner",
         "quiet",
         "raising",
+        "rest",
         "receiver",
         "returned",
         "returns",
@@ -219,6 +221,7 @@ class Frame:
         self.in_loop_body = False
         self.constructing = False
         self.raising: int = 0 if caller is None else caller.raising
+        self.rest: list[ast.stmt] = []
         self.declared: dict[str, str] | None = None
         self.returns: list[tuple[ast.Return, Value]] = []
         self.exit_envs: list[Env] = []
@@ -242,7 +245,9 @@ class Frame:
     def run(self, body: list[ast.stmt]) -> bool:
         """Execute statements; whether the end of the body is reached."""
         statements = self.session.interpreter.statements
-        for statement in body:
+        for place, statement in enumerate(body):
+            if statement.__class__ is ast.If:
+                self.rest = body[place + 1 :]
             executor = statements.get(statement.__class__)
             if executor is not None and not executor(self, statement):
                 return False

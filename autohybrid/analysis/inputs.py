@@ -92,6 +92,7 @@ def input_value(
     origin = frame.origin(argument, f"`{{}}` is an input of {method}")
     listlike = is_list_name(name, frame.session.settings)
     key = input_key(owner, definition, name)
+    frame.session.input_nodes[key] = (owner.module, argument, owner.qualname, definition.name)
     if annotated in _LIST_ANNOTATIONS:
         return Seq("list", None, Tensor(sure=False, listlike=True, origin=origin))
     if annotated in _TENSOR_ANNOTATIONS:

@@ -37,7 +37,7 @@ from autohybrid.diagnostics.model import Confidence
 
 _TO_HOST = {"asnumpy": "numpy", "asscalar": "float", "item": "float", "tolist": "any"}
 _CHANGE = frozenset("append extend insert remove pop clear sort reverse update setdefault popitem add discard".split())
-_OF_CONTAINERS = _CHANGE | frozenset("index count keys values items get".split()) - frozenset({"sort"})
+_OF_CONTAINERS = (_CHANGE | frozenset("index count keys values items get".split())) - frozenset({"sort"})
 _PARAMETER_READS = frozenset("data list_data grad list_grad row_sparse_data".split())
 _PARAMETER_WRITES = frozenset("set_data zero_grad initialize reset_ctx cast".split())
 
@@ -260,6 +260,10 @@ def _search(frame: Frame, receiver: Seq, name: str, value: Value | None, node: a
 def _call_static(receiver: Static, name: str, arguments: Arguments, node: ast.Call, frame: Frame) -> Value:
     if receiver.type == "params":
         return _call_parameter_dict(name, arguments)
+    if receiver.type == "logger":
+        if name in ("debug", "info", "warning", "error", "critical", "exception", "log"):
+            frame.report(EventKind.EFFECT, node, name="log", confidence=Confidence.LIKELY)
+        return Static("none", None)
     if receiver.type == "str":
         if name in ("split", "rsplit", "splitlines", "partition"):
             return Seq("list", None, Static("str"))

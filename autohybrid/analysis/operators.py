@@ -189,10 +189,12 @@ def _note_tensors(frame: Frame, facts: OperatorFacts | None, arguments: Argument
     for value in arguments.positional[:limit]:
         if isinstance(value, Tensor) and value.key is not None:
             frame.session.evidence.note(value.key, TENSOR)
-    for name in facts.inputs:
-        given = arguments.keywords.get(name)
-        if isinstance(given, Tensor):
-            frame.session.evidence.note(given.key, TENSOR)
+    for name, given in arguments.keywords.items():
+        if isinstance(given, Tensor) and given.key is not None:
+            if name in facts.inputs:
+                frame.session.evidence.note(given.key, TENSOR)
+            elif name in facts.attrs:
+                frame.session.evidence.note_static(given.key, f"`{name}=` of an operator")
 
 
 def _check_operand(frame: Frame, name: str, value: Value, node: ast.Call, where: ast.AST) -> None:

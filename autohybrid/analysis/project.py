@@ -10,7 +10,7 @@ import gc
 import sys
 from collections.abc import Mapping, Sequence
 
-from autohybrid.analysis.entries import run_block, run_module
+from autohybrid.analysis.entries import run_block, run_module, static_input_events
 from autohybrid.analysis.events import Event, EventKind
 from autohybrid.analysis.fields import ConstructorFields
 from autohybrid.analysis.frame import Session
@@ -60,6 +60,8 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
             confidence = Confidence.POSSIBLE
         if confidence is not None:
             events.setdefault(event.span.path, []).append(event.with_confidence(confidence))
+    for event in static_input_events(session):
+        events.setdefault(event.span.path, []).append(event)
     for file in files:
         error = index.check(file.path)
         if error is not None:

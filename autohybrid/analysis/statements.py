@@ -10,6 +10,7 @@ from autohybrid.analysis.conditions import assume, test
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Env, Frame, join_envs, widen_envs
 from autohybrid.analysis.index import ClassInfo, FunctionNode
+from autohybrid.analysis.kind_branches import check_kind_branch
 from autohybrid.analysis.subscripts import iterate
 from autohybrid.analysis.values import (
     NEVER,
@@ -76,6 +77,8 @@ def run_raise(frame: Frame, node: ast.Raise) -> bool:
 
 def run_if(frame: Frame, node: ast.If) -> bool:
     """`if`: both branches from copies of the environment, then joined."""
+    if not frame.quiet:
+        check_kind_branch(frame, node, frame.rest)
     truth = test(frame, node.test, "if")
     before = frame.env
     ends: list[Env] = []

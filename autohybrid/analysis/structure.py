@@ -13,11 +13,11 @@ from autohybrid.diagnostics.model import Confidence
 
 
 def check_structure(frame: Frame, info: ClassInfo, definition: FunctionNode, fields: Mapping[str, Value]) -> None:
-    """Report parameters that the method does not take, and children with open shapes that a flag leaves unused."""
+    """Report parameters that the method does not take, and children that a flag leaves unused."""
     _check_parameters(frame, definition, fields)
-    deferred = {name for name, value in fields.items() if isinstance(value, Layer) and value.deferred}
-    if deferred:
-        _check_unused(frame, info, definition, deferred)
+    layers = {name: value for name, value in fields.items() if isinstance(value, Layer) and value.facts.size}
+    if any(layer.deferred for layer in layers.values()):
+        _check_unused(frame, info, definition, layers)
 
 
 def _check_parameters(frame: Frame, definition: FunctionNode, fields: Mapping[str, Value]) -> None:
@@ -50,15 +50,17 @@ def definition_line(definition: FunctionNode) -> ast.AST:
     return marker
 
 
-def _check_unused(frame: Frame, info: ClassInfo, definition: FunctionNode, deferred: set[str]) -> None:
-    """A child made without condition, whose shapes stay open, and which is only called when a flag is set that is off
-    by default: with the flag off, every parameter stays uninitialised and the call fails."""
+def _check_unused(
+    frame: Frame, info: ClassInfo, definition: FunctionNode, layers: Mapping[str, Layer]
+) -> None:
+    """A child with parameters, made without condition and called only when a flag is set that is off by default, in a
+    block where some shape is open: the graph does not hold its parameters, and inferring the open shape fails."""
     constructor = info.methods.get("__init__")
     if constructor is None:
         return
     uses = _uses(info, definition)
     for name, node in _unconditional_assignments(constructor.body):
-        if name not in deferred:
+        if name not in layers:
             continue
         guards = uses.get(name)
         if guards is None:

@@ -5,7 +5,7 @@ hybrid method.
 
 Why a graph cannot express it: a graph is built from Symbols; an array is a value of now.
 
-Example: `F.broadcast_mul(x, mx.nd.array([1, 2]))`
+Example: `F.broadcast_mul(x, mx.nd.ones((1, 6)))`
 
 Instead: `self.params.get_constant(name, value)` and an argument of that name, or an operator that makes the constant
 (`F.arange`, `F.full`).
@@ -43,13 +43,13 @@ RULE = Rule(
             forward(
                 "return F.broadcast_mul(x, w)",
                 inputs="x, w",
-                init="self.w = self.params.get_constant('w', mx.nd.array([1, 2]))",
+                init="self.w = self.params.get_constant('w', mx.nd.ones((1, 6)))",
             )
         ),
         Valid(forward("return x + F.ones_like(x)")),
     ),
     invalid=(
         Invalid(forward("w = mx.nd.array([[1, 2]])\nreturn F.broadcast_mul(x, w)"), ("F.broadcast_mul(x, w)",)),
-        Invalid(forward("return F.relu(x) + nd.ones((2, 3))"), ("F.relu(x) + nd.ones((2, 3))",)),
+        Invalid(forward("return F.relu(x) + nd.ones((6, 6))"), ("F.relu(x) + nd.ones((6, 6))",)),
     ),
 )

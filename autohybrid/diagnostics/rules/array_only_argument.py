@@ -4,7 +4,7 @@ What it finds: `F.arange(3, ctx=...)`, `F.linspace(..., ctx=...)`, `F.ones(shape
 
 Why a graph cannot express it: the functions of `mx.sym` have another signature: a graph has no device to give.
 
-Example: `F.arange(0, 3, ctx=mx.cpu())`
+Example: `F.arange(0, 6, ctx=mx.cpu())`
 
 Instead: leave `ctx` out.
 
@@ -41,11 +41,11 @@ RULE = Rule(
     ),
     check=check,
     valid=(
-        Valid(forward("return F.broadcast_add(x, F.arange(0, 3))")),
-        Valid(forward("return x + F.zeros((2, 3), ctx=mx.cpu())")),
+        Valid(forward("return F.broadcast_add(x, F.arange(0, 6))")),
+        Valid(forward("return x + F.zeros((6, 6), ctx=mx.cpu())")),
     ),
     invalid=(
-        Invalid(forward("return F.broadcast_add(x, F.arange(0, 3, ctx=mx.cpu()))"), ("ctx=mx.cpu()",)),
-        Invalid(forward("return F.broadcast_add(x, F.ones((1, 3), mx.cpu()))"), ("F.ones((1, 3), mx.cpu())",)),
+        Invalid(forward("return F.broadcast_add(x, F.arange(0, 6, ctx=mx.cpu()))"), ("ctx=mx.cpu()",)),
+        Invalid(forward("return F.broadcast_add(x, F.ones((1, 6), mx.cpu()))"), ("F.ones((1, 6), mx.cpu())",)),
     ),
 )

@@ -52,7 +52,8 @@ def check(event: Event) -> Finding | None:
     """A name that only `mx.nd` has."""
     if event.get("owner") != "array":
         return None
-    message = f"`{event.get('namespace')}.{event.name.rpartition('.')[2]}` exists for arrays only, not while the graph is built"
+    name = f"{event.get('namespace')}.{event.name.rpartition('.')[2]}"
+    message = f"`{name}` exists for arrays only, not while the graph is built"
     twin = _TWINS.get(event.name)
     return Finding(message, f"use {twin}" if twin else "use an operator that `mx.sym` has too")
 
@@ -66,7 +67,7 @@ RULE = Rule(
     valid=(
         Valid(forward("return F.concat(x, x, dim=1)")),
         Valid(forward("f = getattr(F, 'add', None)\nreturn F.broadcast_add(x, x)")),
-        Valid(forward("return F.maximum(x, 0) + F.zeros((1, 3)).sum() + x")),
+        Valid(forward("return F.maximum(x, 0) + F.broadcast_add(x, F.zeros((1, 6)))")),
     ),
     invalid=(
         Invalid(forward("return F.concatenate([x, x], axis=1)"), ("F.concatenate",)),

@@ -39,7 +39,7 @@ RULE = Rule(
     kinds=(EventKind.RESULT,),
     check=check,
     valid=(
-        Valid(forward("return F.broadcast_add(x, F.arange(4))")),
+        Valid(forward("return F.broadcast_add(x, F.arange(6))")),
         Valid(forward("return F.zeros_like(x)")),
     ),
     invalid=(

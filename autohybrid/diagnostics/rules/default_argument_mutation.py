@@ -40,7 +40,10 @@ RULE = Rule(
         Valid(
             forward(
                 "return x * get(None)",
-                before="def get(store=None):\n    store = {} if store is None else store\n    store['n'] = 1\n    return store['n']",
+                before="def get(store=None):\n"
+                "    store = {} if store is None else store\n"
+                "    store['n'] = 1\n"
+                "    return store['n']",
             )
         ),
         Valid(forward("return x * get()", before="def get(sizes=(1, 2)):\n    return sizes[0]")),

@@ -42,8 +42,8 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(
-            forward("return F.contrib.boolean_mask(x, x > 0)"),
-            ("F.contrib.boolean_mask(x, x > 0)",),
+            forward("return F.contrib.boolean_mask(x, m > 0)", inputs="x, m"),
+            ("F.contrib.boolean_mask(x, m > 0)",),
             Confidence.LIKELY,
             raises=False,
         ),

@@ -60,19 +60,19 @@ RULE = Rule(
     check=check,
     valid=(
         Valid(
-            forward("return F.broadcast_mul(x, s)", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 3))")
+            forward("return F.broadcast_mul(x, s)", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 6))")
         ),
         Valid(
             forward(
                 "return F.dot(x, a * b)",
                 inputs="x, a, b",
-                init="self.a = self.params.get('a', shape=(4, 2))\nself.b = self.params.get('b', shape=(4, 2))",
+                init="self.a = self.params.get('a', shape=(6, 2))\nself.b = self.params.get('b', shape=(6, 2))",
             )
         ),
     ),
     invalid=(
         Invalid(
-            forward("return x * s", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 3))"),
+            forward("return x * s", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 6))"),
             ("x * s",),
             Confidence.LIKELY,
         ),
@@ -80,7 +80,7 @@ RULE = Rule(
             forward(
                 "return F.dot(x, a * b)",
                 inputs="x, a, b",
-                init="self.a = self.params.get('a', shape=(4, 2))\nself.b = self.params.get('b', shape=(4, 1))",
+                init="self.a = self.params.get('a', shape=(6, 2))\nself.b = self.params.get('b', shape=(6, 1))",
             ),
             ("a * b",),
         ),

@@ -44,7 +44,7 @@ RULE = Rule(
             raises=False,
         ),
         Invalid(
-            forward("r = mx.autograd.is_recording()\nreturn x * r * 1.0"), ("mx.autograd.is_recording()",), raises=False
+            forward("r = mx.autograd.is_recording()\nreturn x * int(r)"), ("mx.autograd.is_recording()",), raises=False
         ),
     ),
 )

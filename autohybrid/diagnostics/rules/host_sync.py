@@ -20,8 +20,8 @@ from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 _HELP = {
     "asnumpy": "keep `{x}` as a tensor and use operators of `F`",
-    "asscalar": "keep `{x}` as a tensor of one element: `F.broadcast_mul(..., {x})`, `F.broadcast_div(..., {x})`; where the "
-    "gradient must not flow, `F.stop_gradient({x})`",
+    "asscalar": "keep `{x}` as a tensor of one element: `F.broadcast_mul(..., {x})`, `F.broadcast_div(..., {x})`; "
+    "where the gradient must not flow, `F.stop_gradient({x})`",
     "wait_to_read": "leave it out: a graph runs as a whole; wait for its result outside the block",
 }
 

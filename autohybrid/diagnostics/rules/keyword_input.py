@@ -33,7 +33,7 @@ RULE = Rule(
     check=check,
     valid=(
         Valid(forward("return self.fc(x)", init="self.fc = nn.Dense(3)")),
-        Valid(forward("return F.FullyConnected(data=x, weight=w, num_hidden=3, no_bias=True)", inputs="x, w")),
+        Valid(forward("return F.FullyConnected(data=x, weight=w, num_hidden=6, no_bias=True)", inputs="x, w")),
     ),
     invalid=(
         Invalid(forward("return self.fc(x=x)", init="self.fc = nn.Dense(3)"), ("self.fc(x=x)",)),

@@ -38,8 +38,12 @@ RULE = Rule(
     valid=(
         Valid(
             forward(
-                "def body(step, states):\n    total = step + states[0]\n    return total, [total]\nout, _ = F.contrib.foreach(body, x, [init])\nreturn out",
-                inputs="x, init",
+                "def body(step, states):\n"
+                "    total = step + states[0]\n"
+                "    return total, [total]\n"
+                "out, _ = F.contrib.foreach(body, x, [m])\n"
+                "return out",
+                inputs="x, m",
             )
         ),
         Valid(forward("out = []\nfor i in range(3):\n    out.append(x * i)\nreturn F.concat(*out)")),
@@ -47,14 +51,24 @@ RULE = Rule(
     invalid=(
         Invalid(
             forward(
-                "n = [0]\ndef body(step, states):\n    n[0] += 1\n    return step * n[0], states\nout, _ = F.contrib.foreach(body, x, [])\nreturn out"
+                "n = [0]\n"
+                "def body(step, states):\n"
+                "    n[0] += 1\n"
+                "    return step * n[0], states\n"
+                "out, _ = F.contrib.foreach(body, x, [])\n"
+                "return out"
             ),
             ("n[0]",),
             raises=False,
         ),
         Invalid(
             forward(
-                "seen = []\ndef body(step, states):\n    seen.append(1)\n    return step, states\nout, _ = F.contrib.foreach(body, x, [])\nreturn out"
+                "seen = []\n"
+                "def body(step, states):\n"
+                "    seen.append(1)\n"
+                "    return step, states\n"
+                "out, _ = F.contrib.foreach(body, x, [])\n"
+                "return out"
             ),
             ("seen.append(1)",),
             raises=False,

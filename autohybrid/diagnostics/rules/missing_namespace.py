@@ -34,20 +34,48 @@ RULE = Rule(
     check=check,
     valid=(
         Valid(
-            forward(
-                "return super().hybrid_forward(F, x) + 1",
-                before="class Base(HybridBlock):\n    def hybrid_forward(self, F, x):\n        return F.relu(x)",
-            )
+            "from mxnet.gluon import HybridBlock\n"
+            "\n"
+            "\n"
+            "class Base(HybridBlock):\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        return F.relu(x)\n"
+            "\n"
+            "\n"
+            "class Net(Base):\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        return super().hybrid_forward(F, x) + 1\n"
         ),
         Valid(forward("return F.relu(x)")),
     ),
     invalid=(
         Invalid(
-            "from mxnet.gluon import HybridBlock\n\n\nclass Base(HybridBlock):\n    def hybrid_forward(self, F, x):\n        return F.relu(x)\n\n\nclass Net(Base):\n    def hybrid_forward(self, F, x):\n        return super().hybrid_forward(x) + 1\n",
+            "from mxnet.gluon import HybridBlock\n"
+            "\n"
+            "\n"
+            "class Base(HybridBlock):\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        return F.relu(x)\n"
+            "\n"
+            "\n"
+            "class Net(Base):\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        return super().hybrid_forward(x) + 1\n",
             ("super().hybrid_forward(x)",),
         ),
         Invalid(
-            "from mxnet.gluon import HybridBlock\n\n\nclass Base(HybridBlock):\n    def hybrid_forward(self, F, x):\n        return F.relu(x)\n\n\nclass Net(Base):\n    def hybrid_forward(self, F, x):\n        y = F.tanh(x)\n        return super(Net, self).hybrid_forward(y)\n",
+            "from mxnet.gluon import HybridBlock\n"
+            "\n"
+            "\n"
+            "class Base(HybridBlock):\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        return F.relu(x)\n"
+            "\n"
+            "\n"
+            "class Net(Base):\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        y = F.tanh(x)\n"
+            "        return super(Net, self).hybrid_forward(y)\n",
             ("super(Net, self).hybrid_forward(y)",),
         ),
     ),

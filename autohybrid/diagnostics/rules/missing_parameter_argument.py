@@ -21,6 +21,8 @@ from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 def check(event: Event) -> Finding | None:
     """A parameter that the method does not take."""
+    if event.name != "parameter":
+        return None
     name = event.get("parameter")
     message = f"the parameter `self.{name}` is passed to `{event.method}` as `{name}`, which it does not take"
     return Finding(message, f"add the argument: `def {event.method}({event.get('arguments')}, {name})`")
@@ -33,12 +35,12 @@ RULE = Rule(
     kinds=(EventKind.SIGNATURE,),
     check=check,
     valid=(
-        Valid(forward("return x * gain", inputs="x, gain", init="self.gain = self.params.get('gain', shape=(3, 3))")),
+        Valid(forward("return x * gain", inputs="x, gain", init="self.gain = self.params.get('gain', shape=(6, 6))")),
         Valid(
             forward(
                 "return x * params['gain']",
                 inputs="x, **params",
-                init="self.gain = self.params.get('gain', shape=(3, 3))",
+                init="self.gain = self.params.get('gain', shape=(6, 6))",
             )
         ),
     ),
@@ -51,7 +53,7 @@ RULE = Rule(
             forward(
                 "return x * a",
                 inputs="x, a",
-                init="self.a = self.params.get('a', shape=(1, 3))\nself.b = self.params.get('b', shape=(1, 3))",
+                init="self.a = self.params.get('a', shape=(1, 6))\nself.b = self.params.get('b', shape=(1, 6))",
             ),
             ("def hybrid_forward(self, F, x, a",),
         ),

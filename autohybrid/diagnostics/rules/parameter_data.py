@@ -7,7 +7,8 @@ mixed with it.
 
 Example: `F.sum(self.fc.weight.data())`
 
-Instead: take the parameter as an argument of `hybrid_forward` (it is passed by its attribute name), or `.var()`.
+Instead: take the parameter as an argument of `hybrid_forward` (it is passed by its attribute name); a child's
+parameter can be kept as a field too.
 
 Fix safety: no fix is offered yet; the help names the rewrite.
 
@@ -26,7 +27,7 @@ def check(event: Event) -> Finding | None:
     name = event.subject.rpartition(".")[2]
     if event.subject.count(".") == 1:
         return Finding(message, f"take `{name}` as an argument: `def hybrid_forward(self, F, x, {name})`")
-    return Finding(message, f"write `{event.subject}.var()`")
+    return Finding(message, f"keep it as a field, `self.{name} = {event.subject}`, and take `{name}` as an argument")
 
 
 RULE = Rule(
@@ -36,15 +37,15 @@ RULE = Rule(
     kinds=(EventKind.PARAMETER_DATA,),
     check=check,
     valid=(
-        Valid(forward("return F.dot(x, w)", inputs="x, w", init="self.w = self.params.get('w', shape=(3, 3))")),
-        Valid(forward("return x * self.cfg.data()", init="self.cfg = object()")),
+        Valid(forward("return F.dot(x, w)", inputs="x, w", init="self.w = self.params.get('w', shape=(6, 6))")),
+        Valid(forward("return x * self.cfg.get('data', 2)", init="self.cfg = {}")),
     ),
     invalid=(
         Invalid(
             forward(
-                "return x * 2 + self.w.data().shape[0]",
+                "return F.dot(x, self.w.data())",
                 inputs="x, w",
-                init="self.w = self.params.get('w', shape=(3, 3))",
+                init="self.w = self.params.get('w', shape=(6, 6))",
             ),
             ("self.w.data()",),
         ),

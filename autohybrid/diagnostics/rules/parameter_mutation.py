@@ -35,17 +35,17 @@ RULE = Rule(
     kinds=(EventKind.EFFECT,),
     check=check,
     valid=(
-        Valid(forward("return x * gain", inputs="x, gain", init="self.gain = self.params.get('gain', shape=(3, 3))")),
+        Valid(forward("return x * gain", inputs="x, gain", init="self.gain = self.params.get('gain', shape=(6, 6))")),
         Valid(forward("return self.fc(x)", init="self.fc = nn.Dense(3)\nself.fc.weight.grad_req = 'null'")),
     ),
     invalid=(
         Invalid(
             forward(
-                "self.gain.zero_grad()\nreturn F.broadcast_mul(x, gain)",
+                "self.gain.set_data(mx.nd.ones((1, 6)))\nreturn F.broadcast_mul(x, gain)",
                 inputs="x, gain",
-                init="self.gain = self.params.get('gain', shape=(1, 3))",
+                init="self.gain = self.params.get('gain', shape=(1, 6))",
             ),
-            ("self.gain.zero_grad()",),
+            ("self.gain.set_data(mx.nd.ones((1, 6)))",),
             raises=False,
         ),
         Invalid(

@@ -37,23 +37,23 @@ RULE = Rule(
     kinds=(EventKind.FOREIGN,),
     check=check,
     valid=(
-        Valid(forward("return F.dot(x, w)", inputs="x, w", init="self.w = self.params.get('w', shape=(3, 3))")),
+        Valid(forward("return F.dot(x, w)", inputs="x, w", init="self.w = self.params.get('w', shape=(6, 6))")),
         Valid(
             forward(
-                "return F.dot(x, self.w.var()) * w.sum()",
+                "return F.dot(x, w) * 2",
                 inputs="x, w",
-                init="self.w = self.params.get('w', shape=(3, 3))",
+                init="self.w = self.params.get('w', shape=(6, 6))",
             )
         ),
     ),
     invalid=(
         Invalid(
-            forward("return F.dot(x, self.w)", inputs="x, w", init="self.w = self.params.get('w', shape=(3, 3))"),
+            forward("return F.dot(x, self.w)", inputs="x, w", init="self.w = self.params.get('w', shape=(6, 6))"),
             ("F.dot(x, self.w)",),
         ),
         Invalid(
             forward(
-                "return F.broadcast_add(self.b, x)", inputs="x, b", init="self.b = self.params.get('b', shape=(1, 3))"
+                "return F.broadcast_add(self.b, x)", inputs="x, b", init="self.b = self.params.get('b', shape=(1, 6))"
             ),
             ("F.broadcast_add(self.b, x)",),
         ),

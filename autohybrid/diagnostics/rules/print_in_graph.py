@@ -40,7 +40,10 @@ RULE = Rule(
     valid=(
         Valid(
             forward(
-                "if self.mode not in ('a', 'b'):\n    print('unknown mode')\n    raise ValueError(self.mode)\nreturn x * 2",
+                "if self.mode not in ('a', 'b'):\n"
+                "    print('unknown mode')\n"
+                "    raise ValueError(self.mode)\n"
+                "return x * 2",
                 init="print('made')\nself.mode = 'a'",
             )
         ),

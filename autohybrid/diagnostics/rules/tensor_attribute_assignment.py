@@ -38,7 +38,7 @@ RULE = Rule(
     check=check,
     valid=(
         Valid(forward("class Box:\n    pass\nb = Box()\nb.value = F.relu(x)\nreturn b.value")),
-        Valid(forward("y = x.reshape((3, 2))\nreturn y")),
+        Valid(forward("y = x.reshape((4, 9))\nreturn y")),
     ),
     invalid=(
         Invalid(forward("y = F.relu(x)\ny.shape = (3, 2)\nreturn y"), ("y.shape",)),

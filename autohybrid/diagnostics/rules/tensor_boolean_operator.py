@@ -30,9 +30,8 @@ def check(event: Event) -> Finding | None:
     """`and`, `or`, `not`, `a < x < b`."""
     if event.name not in _HELP:
         return None
-    message = f"`{event.subject}` is a tensor: its truth, which the {event.name} asks for, is not known while the graph is built"
-    if event.name != "chained comparison":
-        message = f"`{event.subject}` is a tensor: its truth, which `{event.name}` asks for, is not known while the graph is built"
+    asker = "the chain" if event.name == "chained comparison" else f"`{event.name}`"
+    message = f"{asker} asks for the truth of `{event.subject}`, a tensor, which is not known while the graph is built"
     return Finding(message, _HELP[event.name].format(x=event.subject))
 
 

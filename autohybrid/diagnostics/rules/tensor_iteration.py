@@ -30,10 +30,8 @@ def check(event: Event) -> Finding | None:
         return Finding(message, f"write `F.sum({tensor}, axis=0)`")
     if event.name == "*":
         return Finding(message, f"split it first: `*F.split({tensor}, num_outputs=..., axis=0, squeeze_axis=True)`")
-    return Finding(
-        message,
-        f"use `F.contrib.foreach(body, {tensor}, states)` or `F.split({tensor}, num_outputs=..., axis=0, squeeze_axis=True)`",
-    )
+    split = f"`F.split({tensor}, num_outputs=..., axis=0, squeeze_axis=True)`"
+    return Finding(message, f"use `F.contrib.foreach(body, {tensor}, states)` or {split}")
 
 
 RULE = Rule(

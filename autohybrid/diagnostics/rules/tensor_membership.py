@@ -34,7 +34,7 @@ RULE = Rule(
     kinds=(EventKind.COMPARE,),
     check=check,
     valid=(
-        Valid(forward("n = 'a' in self.names\nreturn x * n * 1.0", init="self.names = ['a']")),
+        Valid(forward("n = 'a' in self.names\nreturn x * int(n)", init="self.names = ['a']")),
         Valid(forward("k = [1, 2].index(2)\nreturn x * k")),
     ),
     invalid=(

@@ -22,8 +22,8 @@ from autohybrid.analysis.events import Event, EventKind
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 _HELP = {
-    "shape": "use the reshape codes 0, -1, -2, -3, -4 (`{x}.reshape((0, -1))` keeps the first axis), a `_like` operator "
-    "(`F.reshape_like`, `F.slice_like`, `F.broadcast_like`, `F.contrib.arange_like({x}, axis=...)`), or "
+    "shape": "use the reshape codes 0, -1, -2, -3, -4 (`{x}.reshape((0, -1))` keeps the first axis), a `_like` "
+    "operator (`F.reshape_like`, `F.slice_like`, `F.broadcast_like`, `F.contrib.arange_like({x}, axis=...)`), or "
     "`F.shape_array({x})` for the sizes as a tensor",
     "size": "use `F.size_array({x})`, or `F.mean` instead of dividing a sum by the size",
     "ndim": "pass the number of axes to the constructor, or use the reshape code -2 for all remaining axes",

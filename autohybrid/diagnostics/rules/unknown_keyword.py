@@ -40,7 +40,7 @@ RULE = Rule(
         Valid(forward("return F.softmax(x, axis=1)")),
         Valid(
             forward(
-                "return F.Convolution(data=x, weight=w, kernel=(3, 3), num_filter=8, no_bias=True, name='c')",
+                "return F.FullyConnected(data=x, weight=w, num_hidden=6, no_bias=True, name='c')",
                 inputs="x, w",
             )
         ),

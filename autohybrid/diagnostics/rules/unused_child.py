@@ -1,20 +1,20 @@
-"""AH602 unused-child: a child with open shapes is not used by default.
+"""AH602 unused-child: a child is not used by default while some shape is open.
 
-What it finds: a layer without `in_units`/`in_channels`, made without condition and called only when a flag is set
-that is off by default.
+What it finds: a layer with parameters, made without condition and called only when a flag is set that is off by
+default, or never, in a block where some layer leaves its input size open.
 
-Why a graph cannot express it: shapes are inferred from what the graph uses; an unused layer stays uninitialised and
-the first hybridized call fails.
+Why a graph cannot express it: open shapes are inferred from the graph of the whole block; a parameter that the graph
+does not hold makes that inference fail for all.
 
 Example: `self.aux = nn.Dense(2)` used under `if self.use_aux:`
 
-Instead: make the layer under the same flag, or give its input size.
+Instead: make the layer under the same flag, or give every layer its input size.
 
 Fix safety: no fix is offered yet; the help names the rewrite.
 
 When to suppress: when the flag is always on.
 
-MXNet 1.9.1: ValueError: Deferred initialization failed.
+MXNet 1.9.1: ValueError: Deferred initialization failed, at the first hybridized call.
 """
 
 from autohybrid.analysis.events import Event, EventKind
@@ -29,16 +29,17 @@ def check(event: Event) -> Finding | None:
     flag = event.get("flag")
     if flag:
         message = f"`{event.name}` is made always but used only when `self.{flag}` is set, which it is not by default"
-        return Finding(message, f"make it under `if {flag}:`, or give its input size")
+        return Finding(message, f"make it under `if {flag}:`, or give every layer its input size")
     return Finding(
-        f"`{event.name}` is made but never used, and its shapes stay open", "remove it, or give its input size"
+        f"`{event.name}` is made but never used, and some shape of the block is open",
+        "remove it, or give every layer its input size",
     )
 
 
 RULE = Rule(
     code="AH602",
     name="unused-child",
-    summary="a child with open shapes is not used by default",
+    summary="a child is not used by default while some shape is open",
     kinds=(EventKind.CHILD,),
     check=check,
     valid=(
@@ -48,16 +49,41 @@ RULE = Rule(
                 init="self.use_aux = True\nself.body = nn.Dense(3)\nself.aux = nn.Dense(2)",
             )
         ),
-        Valid(forward("return self.body(x)", init="self.body = nn.Dense(3)\nself.aux = nn.Dense(2, in_units=3)")),
+        Valid(forward("return self.a(x)", init="self.a = nn.Dense(3, in_units=6)\nself.b = nn.Dense(2, in_units=6)")),
     ),
     invalid=(
         Invalid(
-            "from mxnet.gluon import HybridBlock, nn\n\n\nclass Net(HybridBlock):\n    def __init__(self, use_aux=False):\n        super().__init__()\n        self.use_aux = use_aux\n        self.body = nn.Dense(3)\n        self.aux = nn.Dense(2)\n\n    def hybrid_forward(self, F, x):\n        y = self.body(x)\n        if self.use_aux:\n            return y, self.aux(x)\n        return y\n",
+            "from mxnet.gluon import HybridBlock, nn\n"
+            "\n"
+            "\n"
+            "class Net(HybridBlock):\n"
+            "    def __init__(self, use_aux=False):\n"
+            "        super().__init__()\n"
+            "        self.use_aux = use_aux\n"
+            "        self.body = nn.Dense(3)\n"
+            "        self.aux = nn.Dense(2)\n"
+            "\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        y = self.body(x)\n"
+            "        if self.use_aux:\n"
+            "            return y, self.aux(x)\n"
+            "        return y\n",
             ("self.aux = nn.Dense(2)",),
             Confidence.LIKELY,
         ),
         Invalid(
-            "from mxnet.gluon import HybridBlock, nn\n\n\nclass Net(HybridBlock):\n    def __init__(self, extra=0):\n        super().__init__()\n        self.extra = extra\n        self.a = nn.Dense(3)\n        self.b = nn.Conv2D(8, 3)\n\n    def hybrid_forward(self, F, x):\n        return self.b(x) if self.extra else self.a(x)\n",
+            "from mxnet.gluon import HybridBlock, nn\n"
+            "\n"
+            "\n"
+            "class Net(HybridBlock):\n"
+            "    def __init__(self, extra=0):\n"
+            "        super().__init__()\n"
+            "        self.extra = extra\n"
+            "        self.a = nn.Dense(3)\n"
+            "        self.b = nn.Conv2D(8, 3)\n"
+            "\n"
+            "    def hybrid_forward(self, F, x):\n"
+            "        return self.b(x) if self.extra else self.a(x)\n",
             ("self.b = nn.Conv2D(8, 3)",),
             Confidence.LIKELY,
         ),

@@ -39,7 +39,9 @@ RULE = Rule(
     valid=(
         Valid(
             forward(
-                "out, s = F.contrib.while_loop(lambda i, n: i < n, lambda i, n: ([], [i + 1, n]), [F.zeros((1,)), x], max_iterations=3)\nreturn s[0]"
+                "v = [F.zeros((1,)), F.sum(x)]\n"
+                "_, s = F.contrib.while_loop(lambda i, n: i < n, lambda i, n: ([], [i + 1, n]), v, max_iterations=3)\n"
+                "return s[0]"
             )
         ),
         Valid(forward("return F.contrib.cond(F.sum(x) > 0, lambda: x * 2, lambda: x)")),
@@ -47,14 +49,20 @@ RULE = Rule(
     invalid=(
         Invalid(
             forward(
-                "out, s = F.contrib.while_loop(lambda i: i < x, lambda i: ([], [i + 1]), [F.zeros((1,))], max_iterations=3)\nreturn s[0]"
+                "v = [F.zeros((1,))]\n"
+                "out, s = F.contrib.while_loop(lambda i: i < x, lambda i: ([], [i + 1]), v, max_iterations=3)\n"
+                "return s[0]"
             ),
-            ("F.contrib.while_loop(lambda i: i < x, lambda i: ([], [i + 1]), [F.zeros((1,))], max_iterations=3)",),
+            ("F.contrib.while_loop(lambda i: i < x, lambda i: ([], [i + 1]), v, max_iterations=3)",),
             Confidence.LIKELY,
         ),
         Invalid(
             forward(
-                "def step(i):\n    return [], [i + y]\ny = F.relu(x)\nout, s = F.contrib.while_loop(lambda i: i < 3, step, [F.zeros((1,))], max_iterations=3)\nreturn s[0]"
+                "def step(i):\n"
+                "    return [], [i + y]\n"
+                "y = F.relu(x)\n"
+                "out, s = F.contrib.while_loop(lambda i: i < 3, step, [F.zeros((1,))], max_iterations=3)\n"
+                "return s[0]"
             ),
             ("F.contrib.while_loop(lambda i: i < 3, step, [F.zeros((1,))], max_iterations=3)",),
             Confidence.LIKELY,
