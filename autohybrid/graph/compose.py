@@ -98,7 +98,8 @@ def make_call(call: BoundCall, hint: str) -> Symbol:
     for label, value in zip(names, call.inputs):
         if value is None:
             # MXNet copies all attributes of the operator to the variables it makes for missing inputs.
-            heads.append((Node(None, None, (), f"{name}_{label}", {**call.attrs.given, **notes}), 0))
+            start = {"__init__": op.variable_init[label]} if label in op.variable_init else {}
+            heads.append((Node(None, None, (), f"{name}_{label}", {**start, **call.attrs.given, **notes}), 0))
         elif len(value._heads) != 1:
             raise MXNetError(
                 f"operator {op.name} `{name}`: input `{label}` is a symbol with {len(value._heads)} outputs; pick one, "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
+from autohybrid.tensor.frontend import NOTES as _HIDDEN
 
 
 def stored_notes(notes: Mapping[str, str]) -> dict[str, str]:

@@ -23,6 +23,8 @@ class _Null:
 
 
 NULL = _Null()
+#: Keywords that any operator takes for its node, plain or behind an input's name (`weight_lr_mult`).
+NOTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
 
 
 class BoundCall(NamedTuple):
@@ -87,11 +89,16 @@ def _is_repeatable(op: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any], ca
     )
 
 
+def is_note(keyword: str) -> bool:
+    """Whether a keyword is no attribute of the operator but a note on the node of a graph: `__layout__`, `lr_mult`."""
+    return (keyword.startswith("__") and keyword.endswith("__")) or keyword.endswith(NOTES)
+
+
 def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> BoundCall:
     """Sort the arguments of a call. Raises MXNetError (unknown keyword, bad attribute), TypeError (too many)."""
     rest = dict(kwargs)
     out, name, attr = rest.pop("out", None), rest.pop("name", None), rest.pop("attr", None)
-    notes = {key: str(rest.pop(key)) for key in kwargs if key.startswith("__") and key.endswith("__")}
+    notes = {key: str(rest.pop(key)) for key in kwargs if is_note(key) and key not in op.schema}
     if notes:
         attr = {**(attr or {}), **notes}
     if op.variadic is not None:

@@ -77,6 +77,7 @@ class OpDef:
     outputs        names of all outputs, or a function of the attributes (split); `visible(attrs)` counts those that
                    the caller sees (BatchNorm hides mean and var)
     aux            inputs that are auxiliary states in a graph (moving_mean); a subset of `inputs`
+    variable_init  input name -> initializer (JSON) that a graph's variable gets when it is made for a missing input
     mutates        inputs whose buffers the kernel replaces
     aliases        further names that resolve to this record
     methods        names of NDArray/Symbol methods that call it with self as the first input
@@ -88,6 +89,7 @@ class OpDef:
     validate       run shape and dtype inference before the kernel in imperative calls; switch off only where the
                    kernel itself refuses everything inference would refuse
     open_attrs     unknown keywords are kept (CustomOp)
+    stores_sparse  imperative calls may give a sparse array even of dense inputs; see tensor/sparse_calls
     fast           optional code template for the generated executor, see graph/executor
     onnx           optional exporter, see interop/onnx
     stored_outputs how many outputs MXNet's `-symbol.json` counts for a node, where that is another number than ours
@@ -106,6 +108,7 @@ class OpDef:
     variadic: str | None = None
     visible: Callable[[Attrs], int] | None = None
     aux: tuple[str, ...] = ()
+    variable_init: Mapping[str, str] = field(default_factory=dict)
     mutates: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
@@ -115,6 +118,7 @@ class OpDef:
     view: bool = False
     validate: bool = True
     open_attrs: bool = False
+    stores_sparse: bool = False
     fast: Callable[..., Any] | None = None
     onnx: Callable[..., Any] | None = None
     stored_outputs: Callable[[Attrs], int] | None = None

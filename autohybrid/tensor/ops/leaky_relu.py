@@ -134,6 +134,7 @@ OPERATORS = (
         inputs=("data", "gamma"),
         attrs=(Attr("act_type", "enum", "leaky", _KINDS), *_TRAILING),
         active_inputs=_inputs,
+        variable_init={"gamma": '["Constant", {"value": 0.25}]'},
         outputs=_outputs,
         infer_shape=_infer_shape,
         infer_dtype=same_floating,

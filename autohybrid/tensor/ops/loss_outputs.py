@@ -216,6 +216,7 @@ OPERATORS = (
         lambda xp, attrs, data, moving_avg: data.copy(),
         inputs=("data", "moving_avg"),
         aux=("moving_avg",),
+        variable_init={"moving_avg": '["zero", {}]'},
         attrs=(
             Attr("sparseness_target", "float", 0.1),
             Attr("penalty", "float", 1e-3),
