@@ -181,10 +181,20 @@ class NDArray:
 
     # -- autograd ----------------------------------------------------------------------------------------------------
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
-        """Make this array a leaf whose gradient `backward()` puts into `.grad`. `grad_req`: 'write', 'add', 'null'."""
+        """Make this array a leaf whose gradient `backward()` puts into `.grad`. `grad_req`: 'write', 'add', 'null'.
+
+        `stype` is the storage type of the gradient, by default that of the array.
+        """
         if grad_req not in ("write", "add", "null"):
             raise ValueError(f"grad_req must be 'write', 'add' or 'null', not {grad_req!r}")
-        mark_variable(self, wrap(array_namespace(self._data).zeros_like(self._data), self._ctx), grad_req)
+        stype = stype or self.stype
+        if stype == "default":
+            zeros = wrap(array_namespace(self._data).zeros_like(self._data), self._ctx)
+        else:
+            from autohybrid.tensor.sparse import zeros as sparse_zeros
+
+            zeros = sparse_zeros(stype, self.shape, self._ctx, self.dtype)
+        mark_variable(self, zeros, grad_req)
 
     @property
     def _fresh_grad(self) -> bool:
@@ -200,6 +210,10 @@ class NDArray:
         """Gradients of this array with respect to the attached leaves, with `out_grad` (ones by default) as head."""
         heads = None if out_grad is None else [out_grad]
         run_backward([self], heads, None, retain_graph, False, train_mode)
+
+    def _store(self, value: Array) -> None:
+        """Overwrite the values with those of an array of the same shape (on the same device)."""
+        self._data[...] = value
 
     def detach(self) -> NDArray:
         """The same values (shared memory) outside the recorded graph."""

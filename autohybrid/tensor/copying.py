@@ -82,7 +82,7 @@ def copyto(self: NDArray, other: NDArray | Context) -> Any:
     refuse_inplace(other)
     value = copied(self, other._ctx, other.dtype) if state.recording else self
     with np.errstate(all="ignore"):
-        other._data[...] = to_device(value._data, other._ctx)
+        other._store(to_device(value._data, other._ctx))
     if value._entry is not None and state.recording:
         other._entry = value._entry
     return other

@@ -39,6 +39,10 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     """Run `op` on NDArrays. Raises MXNetError for shapes, dtypes or values that the operator refuses."""
     if state.builder is not None:
         return state.builder.stage(op, attrs, inputs, out)
+    if op.stores_sparse or any([x.stype != "default" for x in inputs]):
+        from autohybrid.tensor.sparse_calls import invoke_sparse
+
+        return invoke_sparse(op, attrs, inputs, out)
     targets = None if out is None else _targets(op, attrs, inputs, out)
     if inputs:
         ctx = inputs[0]._ctx
@@ -133,7 +137,7 @@ def _creation_context(attrs: Attrs) -> Context:
 def _apply_mutations(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], results: tuple[Any, ...]) -> tuple[Any, ...]:
     kept, changes = split_mutations(op, attrs, results)
     for position, value in changes:
-        inputs[position]._data[...] = value
+        inputs[position]._store(value)
     return kept
 
 
@@ -171,7 +175,7 @@ def _backward_effect(op: OpDef, attrs: Attrs, xp: Any, inputs: tuple[NDArray, ..
         names = op.input_names(attrs)
         changes = op.backward_state(xp, attrs, [x._data for x in inputs], results)
         for name, value in changes.items():
-            inputs[names.index(name)]._data[...] = value
+            inputs[names.index(name)]._store(value)
 
     return apply
 
@@ -206,6 +210,6 @@ def _write_out(op: OpDef, attrs: Attrs, targets: Sequence[NDArray], outputs: Seq
             raise MXNetError(
                 f"operator {op.name}: `out` has dtype {target.dtype.__name__}, the result has {value.dtype.__name__}"
             )
-        target._data[...] = value._data
+        target._store(value._data)
         if value._entry is not None:
             target._entry = value._entry

@@ -218,8 +218,8 @@ def _write(leaf: Variable, gradient: NDArray) -> None:
     if target is None or leaf.grad_req == "null":
         return
     leaf.fresh = True
-    value = gradient._data.astype(target._data.dtype, copy=False)
+    value = gradient._data.astype(target.dtype, copy=False)
     if leaf.grad_req == "add":
-        target._data[...] += value
+        target._store(target._data + value)
     else:
-        target._data[...] = value
+        target._store(value)
