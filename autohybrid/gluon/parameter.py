@@ -214,8 +214,8 @@ class Parameter:
             raise RuntimeError(f"{self.describe()} has storage type {self._stype!r}, not 'row_sparse'; use data()")
         if self._trainer is None:
             raise RuntimeError(f"{self.describe()}: row_sparse values are read through a Trainer; create one first")
-        kept: NDArray = array.retain(row_id)
-        return kept
+        self._trainer._row_sparse_pull(self, array, row_id)
+        return array
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices. Raises AssertionError for another shape, or before `initialize()`."""
@@ -225,6 +225,9 @@ class Parameter:
                 raise AssertionError(f"{self.describe()} has not been initialized; call `initialize()` first")
             self._deferred_init = (*self._deferred_init[:3], data)
             return
+        trainer = self._trainer
+        if trainer and trainer._kv_initialized and trainer._update_on_kvstore and self not in trainer._params_to_init:
+            trainer._reset_kvstore()  # its store holds the old values
         for array in self._data:
             array[:] = data
 

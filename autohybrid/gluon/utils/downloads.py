@@ -7,7 +7,6 @@ import logging
 import os
 import shutil
 import ssl
-import urllib.error
 import urllib.request
 import warnings
 from pathlib import Path
@@ -49,7 +48,9 @@ def download(
     if target.exists() and not overwrite and (not sha1_hash or check_sha1(target, sha1_hash)):
         return str(target)
     if not verify_ssl:
-        warnings.warn("the certificate of the server is not verified (verify_ssl=False)", UserWarning, stacklevel=2)
+        warnings.warn(
+            "Unverified HTTPS request: the certificate of the server is not checked", UserWarning, stacklevel=2
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
     for attempt in range(retries + 1):
@@ -57,7 +58,7 @@ def download(
             _log.info("downloading %s from %s", target, url)
             _fetch(url, draft, verify_ssl)
             break
-        except (urllib.error.URLError, OSError) as error:
+        except OSError as error:
             draft.unlink(missing_ok=True)
             if attempt == retries:
                 raise
@@ -80,6 +81,20 @@ def _target(url: str, path: str | None) -> Path:
 
 
 def _fetch(url: str, draft: Path, verify_ssl: bool) -> None:
+    try:
+        import requests
+    except ImportError:
+        _fetch_plainly(url, draft, verify_ssl)
+        return
+    response = requests.get(url, stream=True, verify=verify_ssl)
+    if response.status_code != 200:
+        raise OSError(f"the server answered {response.status_code} for {url}")
+    with open(draft, "wb") as stream:
+        for chunk in response.iter_content(chunk_size=1 << 20):
+            stream.write(chunk)
+
+
+def _fetch_plainly(url: str, draft: Path, verify_ssl: bool) -> None:
     context = None if verify_ssl else ssl._create_unverified_context()
     with urllib.request.urlopen(url, context=context) as source, open(draft, "wb") as stream:
         shutil.copyfileobj(source, stream)

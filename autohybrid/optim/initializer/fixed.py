@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from autohybrid.ndarray import NDArray
@@ -38,20 +37,12 @@ class Constant(Initializer):
     """One number, or an array (NDArray, NumPy array, nested lists) of the parameter's shape."""
 
     def __init__(self, value: Any) -> None:
-        super().__init__(value=value)
+        plain = value.asnumpy() if isinstance(value, NDArray) else value
+        super().__init__(value=plain.tolist() if hasattr(plain, "tolist") else plain)
         self.value = value
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         arr[:] = self.value
-
-    def dumps(self) -> str:
-        value = self.value.asnumpy() if isinstance(self.value, NDArray) else self.value
-        return json.dumps(["constant", {"value": value.tolist() if hasattr(value, "tolist") else value}])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and type(self) is type(other) and self.dumps() == other.dumps()
-
-    __hash__ = None  # equality is by value, which can change
 
 
 @register

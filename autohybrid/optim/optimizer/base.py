@@ -251,7 +251,7 @@ def zeros_like(weight: NDArray, dtype: Any = None, stype: str = "default") -> ND
     dtype = weight.dtype if dtype is None else dtype
     if stype == "default":
         return nd.zeros(weight.shape, weight.context, dtype=dtype)
-    return nd.sparse.zeros(stype, weight.shape, ctx=weight.context, dtype=dtype)  # type: ignore[no-any-return]
+    return nd.sparse.zeros(stype, weight.shape, ctx=weight.context, dtype=dtype)
 
 
 register = Optimizer.register
