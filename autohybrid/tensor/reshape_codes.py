@@ -97,10 +97,10 @@ def _read(reading: _Reading) -> None:
             first, second = reading.take(code), reading.take(code)
             reading.target.append(-1 if -1 in (first, second) else first * second)
         elif code == -4:
-            extent, first, second = reading.take(code), next(codes, None), next(codes, None)
-            if first is None or second is None:
+            extent, left, right = reading.take(code), next(codes, None), next(codes, None)
+            if left is None or right is None:
                 raise MXNetError("reshape code -4 needs two extents behind it")
-            reading.split(extent, first, second)
+            reading.split(extent, left, right)
         else:
             raise MXNetError(f"{code} is not a reshape code; known are extents above 0 and 0, -1, -2, -3, -4")
 

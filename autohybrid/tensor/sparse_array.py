@@ -25,6 +25,9 @@ class BaseSparseNDArray(NDArray):
     """What csr and row_sparse arrays have in common. `_values` is the stored part, `_aux` says where it belongs."""
 
     __slots__ = ("_aux", "_shape", "_values")
+    _aux: tuple[Array, ...]
+    _shape: Shape
+    _values: Array
 
     @classmethod
     def _make(cls, shape: Sequence[int], values: Array, aux: Sequence[Array], ctx: Context) -> BaseSparseNDArray:
@@ -49,7 +52,7 @@ class BaseSparseNDArray(NDArray):
 
     # -- the parts of NDArray that look at memory --------------------------------------------------------------------
     @property
-    def _data(self) -> Array:  # type: ignore[override]
+    def _data(self) -> Array:
         dense = self._dense()
         flags = getattr(dense, "flags", None)
         if isinstance(dense, np.ndarray) and flags is not None:
@@ -59,7 +62,7 @@ class BaseSparseNDArray(NDArray):
     @property
     def shape(self) -> Shape:
         """Extents of the axes."""
-        return self._shape  # type: ignore[no-any-return]
+        return self._shape
 
     @property
     def dtype(self) -> type[np.generic]:

@@ -63,7 +63,7 @@ def _on_dense_copies(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: An
 # -- element by element ----------------------------------------------------------------------------------------------
 def _keeps_zero(op: OpDef, attrs: Attrs, array: NDArray) -> bool:
     """Whether the operator maps 0 to 0."""
-    xp = array_namespace(array._values)  # type: ignore[attr-defined]
+    xp = array_namespace(array._values)
     zero = xp.zeros(1, dtype=array.dtype)
     return bool(imperative.run_kernel(op, attrs, xp, [zero], False, array._ctx)[0][0] == 0)
 

@@ -60,7 +60,7 @@ def _border(xp: Any, attrs: Attrs, image: Any) -> Any:
     mode = _BORDERS[attrs.type]
     if mode != "constant":
         return xp.pad(image, widths, mode=mode)
-    values = attrs.values or (attrs.value,)
+    values = vars(attrs)["values"] or (attrs.value,)  # `attrs.values` is a method
     if len(values) not in (1, image.shape[2]):
         raise MXNetError(f"`values` must have 1 or {image.shape[2]} numbers, got {values}")
     shape = (image.shape[0] + attrs.top + attrs.bot, image.shape[1] + attrs.left + attrs.right, image.shape[2])
