@@ -43,6 +43,15 @@ def word_list(text: str) -> list[str]:
     return [word for word in (part.strip() for part in text.split(",")) if word]
 
 
+def jobs(text: str) -> int:
+    """An argument type: a number of processes, 0 for `auto`."""
+    if text == "auto":
+        return 0
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of processes: a whole number of at least 1, or auto")
+    return int(text)
+
+
 def one_of(*choices: str) -> Callable[[str], str]:
     """An argument type that takes one of `choices` and names the nearest one otherwise."""
 

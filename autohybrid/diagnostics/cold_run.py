@@ -19,13 +19,20 @@ from autohybrid.diagnostics.sources import Sources
 from autohybrid.diagnostics.suppressions import has_own_directives
 from autohybrid.spans import Span
 
+# Characters of source below which other processes, at half a second of starting and copying, are not worth it.
+_WORTH_PROCESSES = 20_000_000
+
 
 def run_rules(
-    groups: Mapping[Settings, Sequence[InputFile]], contents: Mapping[str, bytes | Unreadable], sources: Sources
+    groups: Mapping[Settings, Sequence[InputFile]],
+    contents: Mapping[str, bytes | Unreadable],
+    sources: Sources,
+    jobs: int = 1,
 ) -> Raw:
     """Run the analysis and the rules on every group.
 
-    `contents` holds what was read already; the texts are left in `sources`.
+    `contents` holds what was read already; the texts are left in `sources`. `jobs` is the number of processes, 0 for
+    as many as pay.
     """
     found: list[Diagnostic] = []
     commented: set[str] = set()
@@ -41,12 +48,26 @@ def run_rules(
             texts.append(SourceFile(item.path, text))
             if has_own_directives(text):
                 commented.add(item.path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python's parser says of the user's `"\d"` is not ours to print
-            events.update(analyze(texts, _to_analysis(settings)))
         found.extend(judge(events))
+        found.extend(_find(texts, _to_analysis(settings), jobs))
     found.sort(key=lambda finding: finding.sort_key)
     return Raw(tuple(found), frozenset(commented))
+
+
+def _find(files: Sequence[SourceFile], settings: AnalysisSettings, jobs: int) -> list[Diagnostic]:
+    """The findings in the files, in other processes where that is asked for, or is left open and pays."""
+    if jobs == 1 or len(files) < 2 or (jobs == 0 and sum(len(file.text) for file in files) < _WORTH_PROCESSES):
+        return find(files, settings)
+    from autohybrid.diagnostics.parallel import run_in_processes
+
+    return run_in_processes(find, files, settings, jobs)
+
+
+def find(files: Sequence[SourceFile], settings: AnalysisSettings) -> list[Diagnostic]:
+    """Analyse the files together and let the rules judge."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python's parser says of the user's `"\d"` is not ours to print
+        return judge(analyze(files, settings))
 
 
 def _to_text(path: str, data: bytes | Unreadable, sources: Sources) -> str | Unreadable:

@@ -23,7 +23,7 @@ class Request:
 
     `stdin` is the text to check in place of the one path in `paths`; `texts` holds, by absolute path, contents that
     count instead of those on the disk; `baseline` is the path of a baseline file; `cache_dir` the folder of the cache,
-    None for no cache.
+    None for no cache; `jobs` the number of processes, 0 for as many as pay.
     """
 
     paths: tuple[str, ...]
@@ -34,6 +34,7 @@ class Request:
     texts: Mapping[str, bytes] = field(default_factory=dict)
     baseline: str = ""
     cache_dir: str | None = None
+    jobs: int = 1
 
 
 def check(*paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], pedantic: bool = False) -> Report:
@@ -100,10 +101,10 @@ def get_codes() -> Mapping[str, str]:
     return {rule.code: rule.name for rule in load_rules()}
 
 
-def _run_rules(groups: Groups, contents: Mapping[str, bytes | Unreadable], sources: Sources) -> cache.Raw:
+def _run_rules(groups: Groups, contents: Mapping[str, bytes | Unreadable], sources: Sources, jobs: int) -> cache.Raw:
     from autohybrid.diagnostics.cold_run import run_rules
 
-    return run_rules(groups, contents, sources)
+    return run_rules(groups, contents, sources, jobs)
 
 
 def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, request: Request) -> cache.Raw:
@@ -114,7 +115,7 @@ def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, reque
     if request.stdin is not None:
         contents.setdefault(files[0].path, request.stdin)
     if contents or request.cache_dir is None:
-        return _run_rules(groups, contents, sources)
+        return _run_rules(groups, contents, sources, request.jobs)
 
     def read_digest(item: InputFile) -> str:
         data = contents[item.path] = read_bytes(item.absolute)
@@ -124,7 +125,7 @@ def _get_raw(files: Sequence[InputFile], groups: Groups, sources: Sources, reque
     raw = cache.load(request.cache_dir, key, files, read_digest)
     if raw is None:
         digests = {item.path: read_digest(item) for item in files}
-        raw = _run_rules(groups, contents, sources)
+        raw = _run_rules(groups, contents, sources, request.jobs)
         cache.store(request.cache_dir, key, files, digests, raw)
     return raw
 

@@ -17,7 +17,7 @@ from autohybrid.cli.overlay import (
     add_settings_arguments,
     make_tree,
 )
-from autohybrid.cli.parser import Parser
+from autohybrid.cli.parser import Parser, jobs
 from autohybrid.cli.terminal import Progress, say
 from autohybrid.config import BASELINE_NAME, Settings, SettingsError
 from autohybrid.diagnostics.cache import FOLDER
@@ -37,6 +37,7 @@ def add_arguments(parser: Parser) -> None:
     _add_fix_arguments(parser)
     group = parser.add_argument_group("run")
     group.add_argument("--exit-zero", action="store_true", help="exit with 0 even when something is found")
+    group.add_argument("-j", "--jobs", metavar="N", type=jobs, help="number of processes, or auto (the default)")
     group.add_argument("--no-cache", action="store_true", help="neither read nor write the cache")
     group.add_argument("--cache-dir", metavar="DIR", help=f"the folder of the cache (default {FOLDER})")
     group.add_argument("--baseline", metavar="FILE", help="leave out the findings in this file")
@@ -79,6 +80,7 @@ def run_once(arguments: Any) -> int:
         stdin=sys.stdin.buffer.read() if STDIN in arguments.paths else None,
         baseline="" if arguments.write_baseline else baseline,
         cache_dir=_cache_folder(arguments, settings),
+        jobs=settings.jobs if arguments.jobs is None else arguments.jobs,
     )
     started = time.perf_counter()
     if arguments.diff or arguments.fix_only or arguments.fix or settings.fix:

@@ -21,8 +21,12 @@ _PARTS = ("findings", "source", "emitted", "graph", "executor")
 def add_arguments(parser: Parser) -> None:
     """The flags of `autohybrid show`."""
     parser.add_argument("target", metavar="FILE:CLASS", help="a file and a class in it")
-    parser.add_argument("--input", action="append", default=[], metavar="SHAPE[:DTYPE]", help="shape of an input, once for each")
-    parser.add_argument("--only", action="append", default=[], type=one_of(*_PARTS), help="show only this part (may be repeated)")
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="SHAPE[:DTYPE]", help="shape of an input, once for each"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], type=one_of(*_PARTS), help="show only this part (may be repeated)"
+    )
     parser.add_argument("--dot", action="store_true", help="the graph in Graphviz's language, and nothing else")
 
 
@@ -37,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         graph = _graph(path, class_name, arguments.input)
         if graph is None and (arguments.dot or arguments.only):
             raise SettingsError("a graph needs inputs: give --input SHAPE, or define example() in the file")
-    if arguments.dot:
+    if arguments.dot and graph is not None:
         write_out(f"{graph.dot}\n")
         return 0
     sections = [*_source_sections(path, class_name, wanted)]
@@ -74,9 +78,7 @@ def _source_sections(path: str, class_name: str, wanted: list[str]) -> list[tupl
 def _findings(path: str, class_name: str) -> str:
     from autohybrid.diagnostics.engine import check
 
-    return "\n".join(
-        f"{d.span}: {d.code} {d.severity.value} {d.message}" for d in check(path) if d.block == class_name
-    )
+    return "\n".join(f"{d.span}: {d.code} {d.severity.value} {d.message}" for d in check(path) if d.block == class_name)
 
 
 def _graph(path: str, class_name: str, inputs: list[str]) -> Any:
