@@ -49,9 +49,12 @@ class Builder:
         training: bool,
         call_block: Callable[[Any, Sequence[Any]], Any],
         enter_function: Callable[[Any], None],
+        control: Any = None,
     ) -> None:
         #: How a block that the code calls is put into the graph; blocks are of a higher layer, so it is passed in.
         self.call_block = call_block
+        #: How `contrib.cond` and `contrib.while_loop` become nodes.
+        self.control = control
         #: Told of every function of the user's that is about to run.
         self.enter_function = enter_function
         self.recording = recording

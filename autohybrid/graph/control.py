@@ -13,9 +13,12 @@ from typing import Any
 from autohybrid.graph.node import Head, Node
 from autohybrid.graph.subgraph import Subgraph
 from autohybrid.spans import Span
+from autohybrid.tensor import creation
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.imperative import invoke
 from autohybrid.tensor.opdef import Dtypes, OpDef, Shapes
+from autohybrid.tensor.ops import get_operator
 
 Facts = Sequence[tuple[tuple[int, ...], str]]
 
@@ -36,20 +39,41 @@ class BranchBody:
 
 @dataclass(frozen=True, slots=True)
 class LoopBody:
-    """`extra` of a loop node: inputs are the first state and then the free outputs of condition and body."""
+    """`extra` of a loop node: inputs are the first state and then the free outputs of condition and body.
+
+    The body gives the next state and then what is collected in each round. The node gives the last state and the
+    collected values, stacked and filled with zeros to `limit` rounds; without a limit nothing is collected.
+    """
 
     condition: Subgraph
     body: Subgraph
     state: tuple[Head, ...]
     free: tuple[Head, ...]
+    limit: int | None = None
+    collected: Facts = ()
 
     def run(self, node: Node, inputs: Sequence[NDArray]) -> list[NDArray]:
-        """Run the body as long as the condition holds; the last state."""
-        state = list(inputs[: len(self.state)])
-        outside = dict(zip(self.free, inputs[len(self.state) :]))
-        while bool(self.condition.run({**outside, **dict(zip(self.state, state))})[0]):
-            state = self.body.run({**outside, **dict(zip(self.state, state))})
-        return state
+        """Run the body as long as the condition holds, at most `limit` times."""
+        width = len(self.state)
+        state = list(inputs[:width])
+        outside = dict(zip(self.free, inputs[width:]))
+        rows: list[list[NDArray]] = []
+        while self.limit is None or len(rows) < self.limit:
+            values = {**outside, **dict(zip(self.state, state))}
+            if not bool(self.condition.run(values)[0]):
+                break
+            after = self.body.run(values)
+            state = after[:width]
+            if self.limit is not None:
+                rows.append(after[width:])
+        return [*state, *[self._stacked([row[i] for row in rows], i) for i in range(len(self.collected))]]
+
+    def _stacked(self, rows: list[NDArray], index: int) -> NDArray:
+        assert self.limit is not None
+        shape, dtype = self.collected[index]
+        filled = [*rows, *[creation.zeros(shape, dtype=dtype)] * (self.limit - len(rows))]
+        op = get_operator("stack")
+        return invoke(op, op.parse({"num_args": len(filled)}), filled)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +115,17 @@ def make_loop(
     facts: Facts,
     name: str,
     span: Span | None,
+    limit: int | None = None,
+    collected: Facts = (),
 ) -> Node:
-    """A loop node: `first` are the states it starts from, `state` the variables that stand for them in the bodies."""
+    """A loop node: `first` are the states it starts from, `state` the variables that stand for them in the bodies.
+
+    `facts` are those of the state, `collected` those of one round's collected values.
+    """
     free = tuple(dict.fromkeys([*condition.free, *body.free]))
-    return _node("_loop", (*first, *free), facts, LoopBody(condition, body, tuple(state), free), name, span)
+    extra = LoopBody(condition, body, tuple(state), free, limit, tuple(collected))
+    stacked = [((limit or 0, *shape), dtype) for shape, dtype in collected]
+    return _node("_loop", (*first, *free), [*facts, *stacked], extra, name, span)
 
 
 def make_effect(inputs: Sequence[Head], extra: Raise | Assert, facts: Facts, name: str, span: Span | None) -> Node:

@@ -13,6 +13,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.imperative import invoke
 from autohybrid.tensor.ops import get_operator
+from autohybrid.tensor.tape import state
 
 __all__ = ["cond", "foreach", "while_loop"]
 
@@ -55,6 +56,9 @@ def while_loop(
     variables = _as_tuple(loop_vars, "`loop_vars`")
     if not variables:
         raise ValueError("while_loop: `loop_vars` must hold at least one array")
+    if state.builder is not None:
+        outputs, last = state.builder.control.while_loop(cond, func, variables, limit)
+        return outputs, last[0] if isinstance(loop_vars, NDArray) else list(last)
     steps: list[Any] = []
     while len(steps) < limit and _number(cond(*variables), bool, "what `cond` returns"):
         output, new = func(*variables)
@@ -69,6 +73,8 @@ def while_loop(
 
 def cond(pred: NDArray, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
     """`then_func()` if the one element of `pred` is not 0, else `else_func()`."""
+    if state.builder is not None and isinstance(pred, NDArray):
+        return state.builder.control.branch(pred, then_func, else_func)
     return then_func() if _number(pred, bool, "`pred`") else else_func()
 
 

@@ -24,6 +24,7 @@ from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.tape import state
 from autohybrid.transform.block_code import run_block_code
 from autohybrid.transform.block_state import BlocksUsed
+from autohybrid.transform.contrib_control import ContribControl
 from autohybrid.transform.findings import Findings, findings_of
 from autohybrid.transform.python_state import FunctionsUsed, RandomnessWatch
 
@@ -142,7 +143,7 @@ class CompiledBlock:
             blocks.enter(block)
             return run_block_code(block, args)
 
-        builder = Builder(state.recording, state.training, call_block, functions.enter)
+        builder = Builder(state.recording, state.training, call_block, functions.enter, ContribControl)
         try:
             with watch.watching():
                 function = _trace(self.block, builder, blocks, structure, arrays)
