@@ -1,4 +1,4 @@
-"""Views, subscripts and writes do in a hybridized block what they do in an imperative one, to the caller's arrays too."""
+"""Views, subscripts and writes do in a hybridized block what they do in an imperative one, also to the arguments."""
 
 from __future__ import annotations
 

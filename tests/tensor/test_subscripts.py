@@ -1,9 +1,9 @@
 """Subscripts: what MXNet 1.9.1 answered, what NumPy answers, and that the three ways of computing them agree.
 
 `tests/data/tensor/subscripts.json` holds rows `[shape, key, value or None, error, shape of the result, values]`,
-recorded with MXNet for `x = arange(...)`: `x[key]`, or `x` after `x[key] = value`. Left out is what MXNet gets wrong: negative
-numbers in index arrays that are written to (it writes outside the array), None beside index arrays (NumPy's place of
-the new axis is documented, another is used), and writing an array into an empty selection (it raises).
+recorded with MXNet for `x = arange(...)`: `x[key]`, or `x` after `x[key] = value`. Left out is what MXNet gets wrong:
+negative numbers in index arrays that are written to (it writes outside the array), None beside index arrays (NumPy's
+place of the new axis is documented, another is used), and writing an array into an empty selection (it raises).
 """
 
 from __future__ import annotations
@@ -158,6 +158,9 @@ def test_writing_gives_what_numpy_gives(advanced: bool) -> None:
 def test_the_plan_with_operators_reads_and_writes_like_the_array(known: bool) -> None:
     F = gradient_namespace()
 
+    def constant(host: Any) -> nd.NDArray:
+        return nd.array(host, dtype=host.dtype)
+
     def shape_of(part: Any) -> Any:
         return part.shape if isinstance(part, nd.NDArray) else None
 
@@ -171,9 +174,9 @@ def test_the_plan_with_operators_reads_and_writes_like_the_array(known: bool) ->
         # Only known index arrays may count from the back when they are written.
         plan = parse(key, shape, shape_of)
         assume(0 not in plan.result_shape)
-        assert np.array_equal(read(F, x, plan, nd.array).asnumpy(), x[plain].asnumpy())
+        assert np.array_equal(read(F, x, plan, constant).asnumpy(), x[plain].asnumpy())
         value = -nd.arange(1, 1 + int(np.prod(plan.result_shape))).reshape(plan.result_shape)
-        changed = write(F, x, plan, value, value.shape, nd.array)
+        changed = write(F, x, plan, value, value.shape, constant)
         x[plain] = value
         selected = np.arange(np.prod(shape)).reshape(shape)[tuple(_host(k) for k in plain)]
         assume(len(set(selected.ravel())) == selected.size)
