@@ -36,7 +36,8 @@ def _phase1(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
 
 def _mp_phase1(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
     _, grad, mean, var, weight32 = arrays
-    return lamb_direction(xp, attrs, weight32, grad.astype(weight32.dtype), mean, var, attrs.t, attrs.wd)
+    results = lamb_direction(xp, attrs, weight32, grad.astype(weight32.dtype), mean, var, attrs.t, attrs.wd)
+    return tuple([narrow(r, a) for r, a in zip(results, (weight32, mean, var))])
 
 
 def _mp_phase1_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
