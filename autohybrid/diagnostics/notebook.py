@@ -70,11 +70,8 @@ def read_notebook(text: str) -> Notebook | Unreadable:
         return Unreadable(f"is not a notebook: {error}", "notebook")
     if not isinstance(document, dict):
         return Unreadable("is not a notebook: it holds no JSON object", "notebook")
-    cells = document.get("cells")
+    cells = _find_cells(document)
     if cells is None:
-        sheets = document.get("worksheets")
-        cells = [cell for sheet in sheets for cell in sheet.get("cells", ())] if isinstance(sheets, list) else None
-    if not isinstance(cells, list):
         return Unreadable("is not a notebook: it has no list of `cells`", "notebook")
     if not _is_python(document):
         return Notebook("", (), ())
@@ -87,6 +84,17 @@ def read_notebook(text: str) -> Notebook | Unreadable:
             starts.append(len(lines) + 1)
             lines.extend(_to_python(_cell_source(cell)))
     return Notebook("".join(line + "\n" for line in lines), tuple(numbers), tuple(starts))
+
+
+def _find_cells(document: dict[str, object]) -> list[object] | None:
+    """The cells: of the document (nbformat 4), or of its worksheets (nbformat 3)."""
+    cells, sheets = document.get("cells"), document.get("worksheets")
+    if isinstance(cells, list):
+        return cells
+    if not isinstance(sheets, list):
+        return None
+    lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+    return [cell for found in lists if isinstance(found, list) for cell in found]
 
 
 def _is_python(document: dict[str, object]) -> bool:
