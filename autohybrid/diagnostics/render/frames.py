@@ -26,6 +26,7 @@ from autohybrid.spans import Span
 Piece = tuple[str, str]
 Row = tuple[Piece, ...]
 _LONGEST = 6
+_WIDEST_PROSE = 110
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ class _Frame:
         )
         by_line: dict[int, list[_Mark]] = {}
         for mark in marks:
-            for line in _marked_lines(mark.span):
+            # Of a step of the trail its first line is enough.
+            for line in _marked_lines(mark.span) if mark.kind != "because" else [mark.span.line]:
                 by_line.setdefault(line, []).append(mark)
         previous = 0
         for line in self._shown_lines(by_line, span.path):
@@ -154,17 +156,16 @@ class _Frame:
         margin = (" " * self._gutter + self._glyphs.side + " ", "gutter")
         line = (" " * left + stroke * (right - left), mark.kind)
         message = self._clean(told)
-        room = self._room - right - 1
-        lines = wrap(message, room) if room >= min(24, cell_width(message)) else []
-        if lines and max(map(cell_width, lines)) <= room:
-            yield (margin, line, (" " + lines[0] if lines[0] else "", mark.kind))
-            for rest in lines[1:]:
-                yield (margin, (" " * (right + 1) + rest, mark.kind))
+        indent = min(left, max(0, self._room - 40))
+        below = wrap(message, self._room - indent) if message else []
+        behind = wrap(message, self._room - right - 1) if self._room - right > 1 else below
+        fits = max(map(cell_width, behind), default=0) <= self._room - right - 1
+        if fits and len(behind) <= len(below) + 1:
+            yield (margin, line, (" " + behind[0] if message else "", mark.kind))
+            yield from ((margin, (" " * (right + 1) + rest, mark.kind)) for rest in behind[1:])
             return
         yield (margin, line)
-        indent = min(left, max(0, self._room - 40))
-        for rest in wrap(message, self._room - indent) if message else ():
-            yield (margin, (" " * indent + rest, mark.kind))
+        yield from ((margin, (" " * indent + rest, mark.kind)) for rest in below)
 
     def _tail(self) -> Iterator[Row]:
         """Help and fixes behind the frame's last corner."""
@@ -175,7 +176,7 @@ class _Frame:
         for at, (tag, text) in enumerate(notes):
             corner = self._glyphs.end if at == len(notes) - 1 else self._glyphs.tee
             margin = " " * self._gutter + corner + " "
-            lines = wrap(self._clean(text), max(20, self._room - len(tag)))
+            lines = wrap(self._clean(text), max(20, min(self._room, _WIDEST_PROSE) - len(tag)))
             yield ((margin, "gutter"), (tag, "help"), (lines[0], "text"))
             side = " " if at == len(notes) - 1 else self._glyphs.side
             for line in lines[1:]:
