@@ -16,8 +16,8 @@ from autohybrid.naming import NameManager
 from autohybrid.ndarray import NDArray
 from autohybrid.optim.initializer import Uniform
 from autohybrid.training.checkpoint import load_params, params_file
-from autohybrid.training.module.base_module import _RATE, BaseModule
-from autohybrid.training.module.module import Module
+from autohybrid.module.base_module import _RATE, BaseModule
+from autohybrid.module.module import Module
 
 SymbolMaker = Callable[[Any], tuple[Any, Sequence[str] | None, Sequence[str] | None]]
 

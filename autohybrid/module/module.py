@@ -17,8 +17,8 @@ from autohybrid.optim.initializer import InitDesc, Uniform
 from autohybrid.training.checkpoint import load_checkpoint, params_file
 from autohybrid.training.io import DataDesc
 from autohybrid.training.kvstore_choice import choose_kvstore
-from autohybrid.training.module.base_module import _RATE, BaseModule, check_input_names, parse_descriptions
-from autohybrid.training.module.executor_group import DataParallelExecutorGroup
+from autohybrid.module.base_module import _RATE, BaseModule, check_input_names, parse_descriptions
+from autohybrid.module.executor_group import DataParallelExecutorGroup
 
 
 class Module(BaseModule):
