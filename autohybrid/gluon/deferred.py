@@ -59,10 +59,12 @@ class DeferredTensor:
     def __tensor_call__(self, call: BoundCall) -> Any:
         return call_operator(call._replace(inputs=_filled(call)))
 
-    def __tensor_binary__(self, row: Binary, lhs: Any, rhs: Any) -> Any:
-        other = rhs if lhs is self else lhs
-        if self._parameter._data is None and isinstance(other, NDArray):
-            self.fill(unify(self.known_shape(), other.known_shape()), row.elementwise)
+    @staticmethod
+    def __tensor_binary__(row: Binary, lhs: Any, rhs: Any) -> Any:
+        """Arithmetic with an array of the same shape tells the shape, as `elemwise_*` does in a graph."""
+        for value, other in ((lhs, rhs), (rhs, lhs)):
+            if isinstance(value, DeferredTensor) and isinstance(other, NDArray) and value._parameter._data is None:
+                value.fill(unify(value.known_shape(), shape_of(other)), row.elementwise)
         return apply_binary(row, _array_of(lhs), _array_of(rhs))
 
     def __getattr__(self, name: str) -> Any:
@@ -119,8 +121,8 @@ def _array_of(value: Any) -> Any:
 
 def _dunder(row: Binary, reflected: bool) -> Callable[[DeferredTensor, Any], Any]:
     if reflected:
-        return lambda self, other: self.__tensor_binary__(row, other, self)
-    return lambda self, other: self.__tensor_binary__(row, self, other)
+        return lambda self, other: DeferredTensor.__tensor_binary__(row, other, self)
+    return lambda self, other: DeferredTensor.__tensor_binary__(row, self, other)
 
 
 for _row in BINARY:
