@@ -132,6 +132,12 @@ def unify_dtypes(dtypes: Iterable[str | None]) -> str | None:
     return result
 
 
+def first_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    """The outputs have the dtype of the first input; the others (indices, `*_like` shapes) may have any."""
+    dtype = unify_dtypes([ins[0], *outs])
+    return [dtype, *ins[1:]], [dtype] * len(outs)
+
+
 def fixed_dtype(dtype: str) -> InferDtype:
     """Outputs have this dtype whatever the inputs are."""
 

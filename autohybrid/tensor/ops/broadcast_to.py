@@ -9,7 +9,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
-from autohybrid.tensor.shapes import normalize_axis, unify
+from autohybrid.tensor.shapes import first_dtype, normalize_axis, unify
 
 
 # -- broadcast_to ----------------------------------------------------------------------------------------------------
@@ -210,6 +210,7 @@ OPERATORS: tuple[OpDef, ...] = (
         inputs=("lhs", "rhs"),
         attrs=(Attr("lhs_axes", "shape?", None), Attr("rhs_axes", "shape?", None)),
         infer_shape=_infer_broadcast_like,
+        infer_dtype=first_dtype,
         grad=_grad_broadcast_like,
         methods=("broadcast_like",),
         view=True,

@@ -87,8 +87,10 @@ def _arange(xp: Any, attrs: Attrs) -> Any:
     start, stop = _arange_span(attrs)
     if stop is None:
         raise MXNetError("`stop` was not given; only a graph can infer the length (`infer_range=True`)")
-    steps = ceil((stop - start) / attrs.step)
-    values = start + xp.arange(steps, dtype="float64") * attrs.step
+    steps, step = ceil((stop - start) / attrs.step), attrs.step
+    if "int" in attrs.dtype:  # like NumPy, MXNet counts in the dtype: fractions of both are cut off first
+        start, step = int(start), int(step)
+    values = xp.arange(steps) * step + start
     return (xp.repeat(values, attrs.repeat) if attrs.repeat > 1 else values).astype(attrs.dtype)
 
 

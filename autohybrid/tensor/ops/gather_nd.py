@@ -10,9 +10,9 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.gathering import positions_of_tuples, to_integers
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes, zero_gradient
-from autohybrid.tensor.ops.take import data_dtype, scatter_dtype
+from autohybrid.tensor.ops.take import scatter_dtype
 from autohybrid.tensor.scatter import add_rows
-from autohybrid.tensor.shapes import unify, unify_dtypes
+from autohybrid.tensor.shapes import first_dtype, unify, unify_dtypes
 
 _SHAPE = Attr("shape", "shape", doc="the shape of the whole array")
 
@@ -215,7 +215,7 @@ OPERATORS: tuple[OpDef, ...] = (
         _gather,
         inputs=("data", "indices"),
         infer_shape=_infer_gather,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_gather,
         aliases=("_npi_gather_nd", "_npx_gather_nd"),
         doc="The elements (or slices) of `data` at the index tuples `indices[:, k]`: shape indices.shape[1:] + "
@@ -245,7 +245,7 @@ OPERATORS: tuple[OpDef, ...] = (
         inputs=("data", "indices"),
         attrs=(_SHAPE,),
         infer_shape=_infer_scatter,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_scatter,
         doc="An array of `shape`, zero but for the values `data` at the index tuples `indices[:, k]`. Of values "
         "for one place the last stays.",
@@ -277,7 +277,7 @@ OPERATORS: tuple[OpDef, ...] = (
         inputs=("data", "index"),
         attrs=(Attr("axis", "int", 0, doc="only 0"),),
         infer_shape=_infer_mask,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_mask,
         aliases=("_npi_boolean_mask",),
         doc="The slices of `data` along its first axis where `index` is not 0. Their number is known only when run.",

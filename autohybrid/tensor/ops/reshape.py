@@ -10,7 +10,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.reshape_codes import fill_unknown_extent, resolve_reshape
-from autohybrid.tensor.shapes import is_known, normalize_axis, unify
+from autohybrid.tensor.shapes import first_dtype, is_known, normalize_axis, unify
 
 
 def _grad_like_input(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -183,6 +183,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Attr("rhs_end", "int?", None),
         ),
         infer_shape=_infer_reshape_like,
+        infer_dtype=first_dtype,
         grad=_grad_reshape_like,
         aliases=("_npx_reshape_like",),
         methods=("reshape_like",),

@@ -8,7 +8,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shapes
-from autohybrid.tensor.shapes import normalize_axis, unify
+from autohybrid.tensor.shapes import first_dtype, normalize_axis, unify
 from autohybrid.tensor.slicing import slice_key, sliced_shape
 
 RANGE = (
@@ -208,6 +208,7 @@ OPERATORS: tuple[OpDef, ...] = (
         inputs=("data", "shape_like"),
         attrs=(Attr("axes", "shape", (), doc="the axes to cut; all by default"),),
         infer_shape=_infer_slice_like,
+        infer_dtype=first_dtype,
         grad=_grad_slice_like,
         methods=("slice_like",),
         view=True,

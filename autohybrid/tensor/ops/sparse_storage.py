@@ -11,8 +11,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shapes
-from autohybrid.tensor.ops.take import data_dtype
-from autohybrid.tensor.shapes import fixed_dtype, unify
+from autohybrid.tensor.shapes import first_dtype, fixed_dtype, unify
 
 
 def _cast_storage(xp: Any, attrs: Attrs, data: Any) -> Any:
@@ -83,7 +82,7 @@ OPERATORS: tuple[OpDef, ...] = (
         _retain,
         inputs=("data", "indices"),
         infer_shape=_infer_retain,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_retain,
         stores_sparse=True,
         doc="A row_sparse array with only the slices at `indices` kept, the others zero.",
@@ -94,7 +93,7 @@ OPERATORS: tuple[OpDef, ...] = (
         _retain,
         inputs=("head", "indices"),
         infer_shape=_infer_retain,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_backward_retain,
         doc="`head` with only the slices at `indices` kept, the others zero: the gradient of `_sparse_retain`.",
         samples=_ROWS,

@@ -11,13 +11,7 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.gathering import bounded, positions_along, to_integers
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shapes, zero_gradient
 from autohybrid.tensor.scatter import add_at
-from autohybrid.tensor.shapes import attr_dtype, normalize_axis, unify, unify_dtypes
-
-
-def data_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
-    """The output has the dtype of the first input; indices may have any."""
-    dtype = unify_dtypes([ins[0], outs[0]])
-    return [dtype, *ins[1:]], [dtype]
+from autohybrid.tensor.shapes import attr_dtype, first_dtype, normalize_axis, unify, unify_dtypes
 
 
 def scatter_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
@@ -199,7 +193,7 @@ OPERATORS: tuple[OpDef, ...] = (
         inputs=("a", "indices"),
         attrs=_TAKE,
         infer_shape=_infer_take,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_take,
         aliases=("_npi_take",),
         methods=("take",),
@@ -233,7 +227,7 @@ OPERATORS: tuple[OpDef, ...] = (
         inputs=("data", "index"),
         attrs=_PICK,
         infer_shape=_infer_pick,
-        infer_dtype=data_dtype,
+        infer_dtype=first_dtype,
         grad=_grad_pick,
         aliases=("choose_element_0index", "_npx_pick"),
         methods=("pick",),
