@@ -13,6 +13,7 @@ _MOVED: dict[str, str] = {
     "random": "autohybrid.tensor.random",
     "init": "autohybrid.optim.initializer",
     "initializer": "autohybrid.optim.initializer",
+    "operator": "autohybrid.tensor.custom",
     "optimizer": "autohybrid.optim.optimizer",
     "optimizer.optimizer": "autohybrid.optim.optimizer",
     "lr_scheduler": "autohybrid.optim.lr_scheduler",

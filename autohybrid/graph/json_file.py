@@ -54,8 +54,9 @@ def _node_record(node: Node, position: Mapping[Node, int], versions: dict[Node, 
     if attrs:
         record["attrs"] = dict(sorted(attrs.items()))
     if node.op is not None and node.op.aux and node.attrs is not None:
+        states = node.op.aux_names(node.attrs)
         for name, (source, _) in zip(node.op.input_names(node.attrs), node.inputs):
-            if name in node.op.aux:
+            if name in states:
                 versions[source] = versions.get(source, 0) + 1
     counts = node.versions or [versions.get(source, 0) for source, _ in node.inputs]
     record["inputs"] = [[position[source], index, count] for (source, index), count in zip(node.inputs, counts)]

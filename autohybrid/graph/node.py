@@ -111,9 +111,10 @@ def auxiliary_variables(nodes: Iterable[Node]) -> set[Node]:
     """The variables that are auxiliary states: some operator takes them as one of its `aux` inputs."""
     found = set()
     for node in nodes:
-        if node.op is None or not node.op.aux:
+        if node.op is None or node.attrs is None or not node.op.aux:
             continue
+        names = node.op.aux_names(node.attrs)
         for (source, _), name in zip(node.inputs, node.input_names()):
-            if name in node.op.aux and source.is_variable:
+            if name in names and source.is_variable:
                 found.add(source)
     return found

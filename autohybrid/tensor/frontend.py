@@ -83,6 +83,7 @@ def _is_repeatable(op: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any], ca
     """Whether another call of this form binds the same way: inputs by position only, attributes by keyword only."""
     return (
         op.variadic is None
+        and op.session is None
         and len(call.inputs) <= len(args) <= len(op.inputs)
         and not any(a is NULL for a in args)
         and all(name in op.schema for name in kwargs)
@@ -101,6 +102,8 @@ def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, A
     notes = {key: str(rest.pop(key)) for key in kwargs if is_note(key) and key not in op.schema}
     if notes:
         attr = {**(attr or {}), **notes}
+    if op.session is not None:
+        return _bind_session(op, registered, args, rest, out, name, attr)
     if op.variadic is not None:
         return _bind_variadic(op, registered, args, rest, out, name, attr)
     slots = (*op.inputs, *op.schema)
@@ -120,6 +123,31 @@ def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, A
         _put(op, slot, value, tensors, given)
     attrs = op.parse(given)
     return BoundCall(op, registered, attrs, _active(op, attrs, tensors), out, name, attr)
+
+
+def _bind_session(
+    op: OpDef, registered: str, args: Sequence[Any], rest: dict[str, Any], out: Any, name: Any, attr: Any
+) -> BoundCall:
+    """Bind a call whose attributes say what its inputs are: tensors by position, or by those names."""
+    session = rest.pop("session", None)
+    named = {key: rest.pop(key) for key in list(rest) if is_tensor(rest[key])}
+    attrs = op.parse(rest, session)
+    names = op.input_names(attrs)
+    if len(args) > len(names):
+        raise TypeError(f"operator {op.name} takes {len(names)} inputs with these attributes, got {len(args)}")
+    bound = dict(zip(names, args))
+    for key, value in named.items():
+        if key not in names:
+            raise MXNetError(unknown_keyword(op.name, key, names))
+        if key in bound:
+            raise TypeError(f"operator {op.name} got two values for argument `{key}`")
+        bound[key] = value
+    return BoundCall(op, registered, attrs, tuple([bound.get(n) for n in names]), out, name, attr)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a keyword's value is an array or a symbol."""
+    return hasattr(value, "_entry") or hasattr(value, "list_arguments")
 
 
 def _put(op: OpDef, slot: str, value: Any, tensors: dict[str, Any], given: dict[str, Any]) -> None:
@@ -155,7 +183,7 @@ def _bind_variadic(
     inputs = list(args)
     keyed = {k: rest.pop(k) for k in list(rest) if k not in op.schema and not op.open_attrs}
     for key, value in keyed.items():
-        if hasattr(value, "_entry") or hasattr(value, "list_arguments"):
+        if is_tensor(value):
             inputs.append(value)
         else:
             raise MXNetError(unknown_keyword(op.name, key, op.schema))

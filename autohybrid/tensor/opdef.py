@@ -89,6 +89,8 @@ class OpDef:
     validate       run shape and dtype inference before the kernel in imperative calls; switch off only where the
                    kernel itself refuses everything inference would refuse
     open_attrs     unknown keywords are kept (CustomOp)
+    session        makes, from the attributes' text, the object that forward and backward of one call share; it is
+                   `attrs.session`, and says through `active_inputs` what inputs there are, by position or by name
     stores_sparse  imperative calls may give a sparse array even of dense inputs; see tensor/sparse_calls
     fast           optional code template for the generated executor, see graph/executor
     onnx           optional exporter, see interop/onnx
@@ -107,7 +109,7 @@ class OpDef:
     active_inputs: Callable[[Attrs], tuple[str, ...]] | None = None
     variadic: str | None = None
     visible: Callable[[Attrs], int] | None = None
-    aux: tuple[str, ...] = ()
+    aux: tuple[str, ...] | Callable[[Attrs], tuple[str, ...]] = ()
     variable_init: Mapping[str, str] = field(default_factory=dict)
     mutates: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
@@ -118,6 +120,7 @@ class OpDef:
     view: bool = False
     validate: bool = True
     open_attrs: bool = False
+    session: Callable[[Mapping[str, str]], Any] | None = None
     stores_sparse: bool = False
     fast: Callable[..., Any] | None = None
     onnx: Callable[..., Any] | None = None
@@ -141,8 +144,13 @@ class OpDef:
     def _parsed(self) -> dict[Any, Attrs]:
         return {}
 
-    def parse(self, given: Mapping[str, Any]) -> Attrs:
-        """Keyword arguments (Python values or text) as Attrs; memoised. Raises MXNetError, see `parse_attrs`."""
+    def parse(self, given: Mapping[str, Any], session: Any = None) -> Attrs:
+        """Keyword arguments (Python values or text) as Attrs; memoised, unless each call has a session of its own (or
+        the one given). Raises MXNetError, see `parse_attrs`."""
+        if self.session is not None:
+            attrs = parse_attrs(self.name, self.schema, given, not self.open_attrs)
+            attrs.session = self.session(attrs.given) if session is None else session
+            return attrs
         try:
             key = tuple([(name, value, type(value)) for name, value in given.items()])
             cached = self._parsed.get(key)
@@ -162,6 +170,10 @@ class OpDef:
         if self.variadic is not None:
             return tuple(f"arg{i}" for i in range(getattr(attrs, self.variadic)))
         return self.inputs
+
+    def aux_names(self, attrs: Attrs) -> tuple[str, ...]:
+        """The inputs that are auxiliary states in a graph."""
+        return self.aux(attrs) if callable(self.aux) else self.aux
 
     def mutated_names(self, attrs: Attrs) -> tuple[str, ...]:
         """The inputs whose buffers the kernel replaces, in the order in which it returns them."""
