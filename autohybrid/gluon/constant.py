@@ -7,6 +7,7 @@ import zlib
 from typing import Any
 
 from autohybrid.gluon.parameter import Parameter
+from autohybrid.registry import get_registry
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.creation import array
 
@@ -24,15 +25,12 @@ class Constant(Parameter):
         held = value if isinstance(value, NDArray) else array(value)
         self.value = held
 
-        class Init(initializer.Initializer):
-            def _init_weight(self, _: Any, arr: Any) -> None:
-                held.copyto(arr)
-
         # The name goes into exported graphs. It holds a checksum of the value, so that two exports of one model are
         # equal byte for byte (MXNet puts the object's address there).
         digest = zlib.crc32(held.asnumpy().tobytes())
         init_name = f"Constant_{name}_{digest}"
-        initializer.alias(init_name)(Init)
+        if init_name.lower() not in get_registry(initializer.Initializer):
+            initializer.alias(init_name)(_initializer_of(held.copy()))
         super().__init__(name, grad_req="null", shape=held.shape, dtype=held.dtype, init=init_name)
 
     def __repr__(self) -> str:
@@ -48,3 +46,15 @@ class Constant(Parameter):
         if req != "null":
             warnings.warn(f"constant `{self.name}` has no gradient; grad_req={req!r} is ignored", stacklevel=2)
         self._grad_req = "null"
+
+
+def _initializer_of(value: NDArray) -> Any:
+    from autohybrid.optim import initializer
+
+    class Init(initializer.Initializer):
+        """Fills an array with the constant."""
+
+        def _init_weight(self, _: Any, arr: Any) -> None:
+            value.copyto(arr)
+
+    return Init
