@@ -179,9 +179,8 @@ def report_mutation(frame: Frame, node: ast.expr, where: ast.AST, how: str) -> N
     if value is not None:
         if isinstance(value, Map | Seq) and getattr(value, "default", False):
             frame.report(EventKind.MUTATE, where, name="default", subject=node, how=how)
-        elif isinstance(value, Instance) and value is frame.receiver and root is not node:
-            if frame.session.classes.block_kind(value.info):
-                frame.report(EventKind.SET_FIELD, where, name=frame.text(node), subject=node, how=how, holds="value")
+        elif value is frame.receiver and root is not node and _is_block(frame, value):
+            frame.report(EventKind.SET_FIELD, where, name=frame.text(node), subject=node, how=how, holds="value")
         return
     closure = frame.closure
     while closure is not None:
@@ -197,6 +196,10 @@ def report_mutation(frame: Frame, node: ast.expr, where: ast.AST, how: str) -> N
         imported = all(binding.kind in ("module", "member") for binding in frame.module.bindings[root.id])
         if not imported:
             frame.report(EventKind.MUTATE, where, name="global", subject=node, how=how)
+
+
+def _is_block(frame: Frame, value: Value) -> bool:
+    return isinstance(value, Instance) and bool(frame.session.classes.block_kind(value.info))
 
 
 def augment(frame: Frame, node: ast.AugAssign) -> None:

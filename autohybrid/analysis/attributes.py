@@ -11,6 +11,7 @@ from autohybrid.analysis.frame import Frame
 from autohybrid.analysis.index import ClassInfo
 from autohybrid.analysis.libraries import attribute_of_library
 from autohybrid.analysis.mxnet_names import closest_name, method_facts, namespace_facts
+from autohybrid.analysis.subscripts import child_of
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
@@ -174,7 +175,7 @@ def _layer_attribute(layer: Layer, name: str) -> Value:
     if name in _LAYER_PARAMETERS:
         return Parameter(name, deferred=layer.deferred)
     if name == "_children":
-        return Map((), layer.children)
+        return Map((), child_of(layer))
     if name in ("name", "prefix"):
         return Static("str")
     if name == "params":

@@ -50,7 +50,7 @@ def make_layer(frame: Frame, name: str, arguments: Arguments, node: ast.AST) -> 
     deferred = False
     if facts.size and arguments.double_star is None:
         given = arguments.keywords.get(facts.size)
-        deferred = given is None or isinstance(given, Static) and given.const in (0, None)
+        deferred = given is None or (isinstance(given, Static) and given.const in (0, None))
         deferred = deferred and len(arguments.positional) <= 4
     children: Value = NEVER
     if facts.returns == "function":
@@ -80,7 +80,7 @@ def call_layer(frame: Frame, layer: Layer, arguments: Arguments, node: ast.Call)
     if returns == "pair":
         return make_seq("tuple", (one, Seq("list", None, Tensor(graph=graph, listlike=False, sure=False))))
     if returns == "layer":
-        if len(arguments.positional) > 1 and not is_none(arguments.positional[1]) or arguments.star is not None:
+        if (len(arguments.positional) > 1 and not is_none(arguments.positional[1])) or arguments.star is not None:
             return make_seq("tuple", (one, Seq("list", None, Tensor(graph=graph, sure=False))))
         return one
     if returns == "children":
@@ -155,6 +155,11 @@ def report_plain_child(frame: Frame, value: Value, node: ast.AST, parent_hybrid:
     if plain:
         confidence = Confidence.DEFINITE if len(plain) == len(members) else Confidence.LIKELY
         frame.report(EventKind.CHILD, node, name=plain[0], confidence=confidence, how=how)
+
+
+def is_plain_child(frame: Frame, value: Value) -> bool:
+    """Whether the value can be a block that is no HybridBlock."""
+    return any(_plain_name(frame, member) for member in members_of(value))
 
 
 def _plain_name(frame: Frame, value: Value) -> str:

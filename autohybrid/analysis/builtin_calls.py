@@ -264,7 +264,7 @@ def _getattr(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
         return Unknown("getattr")
     default = arguments.get(2)
     texts = _texts(frame, name)
-    if not texts or isinstance(owner, Namespace) and default is not None:
+    if not texts or (isinstance(owner, Namespace) and default is not None):
         return _wildcard(frame, owner, name)
     parts: list[Value] = [] if default is None else [default]
     for text in texts:

@@ -271,7 +271,7 @@ def _closure_of(frame: Frame, info: ClassInfo) -> Frame | None:
 
 
 def _fill_dataclass(frame: Frame, info: ClassInfo, ident: int, arguments: Arguments) -> None:
-    names = []
+    names: list[str] = []
     for ancestor in reversed(frame.session.classes.mro(info)):
         if isinstance(ancestor, ClassInfo):
             names.extend(name for name in ancestor.annotations if name not in names)

@@ -182,7 +182,7 @@ class ClassTable:
         value = self.evaluate_global(info.module, base)
         for member in getattr(value, "members", ()):
             if isinstance(member, ClassRef | External):
-                return member  # type: ignore[no-any-return]
+                return member
         return value
 
     def block_kind(self, info: ClassInfo) -> str:

@@ -233,7 +233,7 @@ def _assume_namespace(frame: Frame, left: Value, right: Value, same: bool) -> bo
     if len(spaces) != 2 or not any(space.root == "F" for space in spaces):
         return True
     other = next((space.root for space in spaces if space.root != "F"), "F")
-    if other == "nd" and same or other == "sym" and not same:
+    if (other == "nd" and same) or (other == "sym" and not same):
         frame.mark_eager()
     return True
 
@@ -345,12 +345,12 @@ def _assume_has(frame: Frame, node: ast.expr, name: ast.expr, outcome: bool) -> 
     value = _value_of(frame, node)
     wanted = name.value if isinstance(name, ast.Constant) else None
     if isinstance(value, Namespace) and outcome:
-        frame.env[f"<has {value.path}.{wanted}>"] = Static("bool", True)
+        frame.env[f"<has {value.path}.{wanted!s}>"] = Static("bool", True)
     tensor, _ = tensors_in(value)
     if tensor is not None and tensor.graph and isinstance(wanted, str):
         from autohybrid.analysis.mxnet_names import method_facts
 
         facts = method_facts()
-        if wanted in facts.array_only and outcome or wanted in facts.graph_only and not outcome:
+        if (wanted in facts.array_only and outcome) or (wanted in facts.graph_only and not outcome):
             frame.mark_eager()
     return True

@@ -54,11 +54,11 @@ def _is_marked(session: Session, module: ModuleInfo, node: FunctionNode | ast.Cl
 def run_class(session: Session, info: ClassInfo) -> None:
     """Analyse the hybrid method of a class. One that only inherits it is analysed again when it overrides something
     that the method may call."""
-    if "hybrid_forward" in info.methods or any(name not in _OWN_METHODS for name in info.methods):
-        if session.classes.find_method(info, "hybrid_forward") is not None:
-            session.result_of(info)
-            return
-    session.field_source.all_fields(info)
+    own = "hybrid_forward" in info.methods or any(name not in _OWN_METHODS for name in info.methods)
+    if own and session.classes.find_method(info, "hybrid_forward") is not None:
+        session.result_of(info)
+    else:
+        session.field_source.all_fields(info)
 
 
 def run_block(session: Session, info: ClassInfo) -> Value:

@@ -6,7 +6,7 @@ may be called with any Python value. So events about an unchanged argument wait 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from autohybrid.analysis.events import Event, EventKind
 from autohybrid.analysis.values import InputKey
@@ -68,7 +68,7 @@ class Evidence:
         """The final confidence of an event, or None to drop it."""
         if key is None:
             return event.confidence
-        kinds = self._kinds.get(key, frozenset())
+        kinds: Set[str] = self._kinds.get(key, set())
         if key in self._static_uses and TENSOR not in kinds:
             return None
         if STATIC in kinds:

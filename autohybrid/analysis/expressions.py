@@ -78,13 +78,13 @@ def binary(
         return _static_binary(left, right, op)
     tensor = left_tensor or right_tensor
     assert tensor is not None
-    if left_tensor is None and _is_list(left) or right_tensor is None and _is_list(right):
+    if (left_tensor is None and _is_list(left)) or (right_tensor is None and _is_list(right)):
         return _with_list(frame, left, right, op, tensor, node)
     if tensor.listlike and (left_tensor is None or right_tensor is None or right_tensor.listlike):
         return Tensor(sure=False, listlike=True, origin=tensor.origin)
-    if isinstance(op, ast.Pow) and right_tensor is not None and right_tensor.key is not None:
-        if right_tensor.key.name in _EXPONENTS:
-            frame.session.evidence.note_static(right_tensor.key, "an exponent")
+    exponent = right_tensor.key if isinstance(op, ast.Pow) and right_tensor is not None else None
+    if exponent is not None and exponent.name in _EXPONENTS:
+        frame.session.evidence.note_static(exponent, "an exponent")
     refused = _REFUSED.get(op.__class__)
     if refused is not None:
         value = left if left_tensor is not None else right
@@ -134,7 +134,6 @@ def check_operands(
         return
     kind = _odd_operand(other)
     if kind:
-        texts = {"left": frame.text(left_node), "right": frame.text(right_node), "other": frame.text(other_node)}
         sure = _is_const(other)
         frame.report(
             EventKind.OPERATOR,
@@ -142,12 +141,16 @@ def check_operands(
             name=symbol,
             value=tensor_value if sure else Union((tensor_value, other)) if tensor_value != other else tensor_value,
             operand=kind,
-            **texts,
+            left=frame.text(left_node),
+            right=frame.text(right_node),
+            other=frame.text(other_node),
         )
 
 
 def _is_const(value: Value) -> bool:
-    return isinstance(value, Static) and (value.const is not ANY or value.field is None) or isinstance(value, Parameter)
+    return (isinstance(value, Static) and (value.const is not ANY or value.field is None)) or isinstance(
+        value, Parameter
+    )
 
 
 def _odd_operand(other: Value) -> str:
@@ -321,7 +324,7 @@ def _compare(
         frame.session.evidence.note_static(tensor.key, "a comparison with a text")
     if tensor.listlike or (isinstance(other, Static) and other.type == "str" and tensor.key is not None):
         return Static("bool")
-    if isinstance(other, Static) and other.type in ("none", "str") or _is_list(other):
+    if (isinstance(other, Static) and other.type in ("none", "str")) or _is_list(other):
         if left_sure or right_sure:
             kind = other.type if isinstance(other, Static) else "list"
             frame.report(EventKind.COMPARE, node, name=symbol, value=left if left_tensor else right, operand=kind)
@@ -340,10 +343,17 @@ def _identity(left: Value, right: Value, positive: bool) -> Value:
     if is_none(right) and not taint:
         if is_none(left):
             return Static("bool", positive)
-        if not isinstance(left, Unknown | Union) and not (isinstance(left, Tensor) and left.key is not None):
-            if not (isinstance(left, Static) and (left.type == "any" or left.field is not None)):
-                return Static("bool", not positive)
+        if not _may_turn_out_none(left):
+            return Static("bool", not positive)
     return Static("bool", ANY, taint)
+
+
+def _may_turn_out_none(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return value.key is not None
+    if isinstance(value, Static):
+        return value.type == "any" or value.field is not None
+    return isinstance(value, Unknown | Union)
 
 
 def _membership(frame: Frame, left: Value, right: Value, node: ast.Compare) -> Value:

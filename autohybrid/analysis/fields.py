@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from autohybrid.analysis.blocks import report_plain_child
+from autohybrid.analysis.blocks import is_plain_child, report_plain_child
 from autohybrid.analysis.calls import default_value, run_function_body
 from autohybrid.analysis.frame import Env, Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
@@ -87,11 +87,14 @@ class ConstructorFields:
 
 def _report_children(frame: Frame, definition: FunctionNode, fields: Mapping[str, Value]) -> None:
     """Report fields of a hybrid block that hold a plain one, where the constructor sets them."""
+    plain = {name for name, value in fields.items() if is_plain_child(frame, value)}
+    if not plain:
+        return
     for statement in ast.walk(definition):
         if not isinstance(statement, ast.Assign):
             continue
         for target in statement.targets:
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.attr in fields:
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.attr in plain:
                 report_plain_child(frame, fields[target.attr], statement, True, "assigned")
 
 
@@ -152,7 +155,24 @@ def mutated_fields(session: Session, info: ClassInfo) -> frozenset[str]:
 
 def _assigned(definition: FunctionNode) -> Iterator[str]:
     receiver = definition.args.args[0].arg
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.value, ast.Name) and node.value.id == receiver:
-                yield node.attr
+    waiting: list[ast.stmt] = list(definition.body)
+    while waiting:
+        statement = waiting.pop()
+        for target in _targets(statement):
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == receiver:
+                yield target.attr
+        for name in ("body", "orelse", "finalbody"):
+            waiting.extend(getattr(statement, name, ()))
+        for handler in getattr(statement, "handlers", ()):
+            waiting.extend(handler.body)
+
+
+def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        for target in statement.targets:
+            if isinstance(target, ast.Tuple | ast.List):
+                yield from target.elts
+            else:
+                yield target
+    elif isinstance(statement, ast.AugAssign | ast.AnnAssign):
+        yield statement.target

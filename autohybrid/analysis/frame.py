@@ -174,13 +174,15 @@ class Frame:
         "handlers",
         "in_loop_body",
         "is_generator",
+        "loops",
         "method",
         "module",
         "owner",
         "quiet",
         "raising",
-        "rest",
         "receiver",
+        "records",
+        "rest",
         "returned",
         "returns",
         "session",
@@ -203,6 +205,7 @@ class Frame:
     ) -> None:
         self.session = session
         self.expressions = session.interpreter.expressions
+        self.records = session.records
         self.module = module
         self.env: Env = {} if env is None else env
         self.function = function
@@ -211,7 +214,7 @@ class Frame:
         self.closure = closure
         self.caller = caller
         self.call_node = call_node
-        self.quiet = quiet or (caller is not None and caller.quiet)
+        self.quiet: bool = quiet or (caller is not None and caller.quiet)
         self.depth: int = 0 if caller is None else caller.depth + 1
         self.block: str = "" if caller is None else caller.block
         self.method: str = "" if caller is None else caller.method
@@ -219,6 +222,7 @@ class Frame:
         self.yielded: Value = NEVER
         self.is_generator = False
         self.in_loop_body = False
+        self.loops: int = 0 if caller is None else caller.loops
         self.constructing = False
         self.raising: int = 0 if caller is None else caller.raising
         self.rest: list[ast.stmt] = []
@@ -236,10 +240,9 @@ class Frame:
         """The value of an expression in the present environment."""
         evaluator = self.expressions.get(node.__class__)
         value = Unknown("expression") if evaluator is None else evaluator(self, node)
-        records = self.session.records
-        if records is not None:
-            known = records.get(node)
-            records[node] = value if known is None else join(known, value)
+        if self.records is not None:
+            known = self.records.get(node)
+            self.records[node] = value if known is None else join(known, value)
         return value
 
     def run(self, body: list[ast.stmt]) -> bool:
@@ -367,10 +370,9 @@ def _doubt(value: Value) -> Confidence:
     """How sure an event is on a value that is not certainly a tensor: where one alternative is a sequence, the code
     most likely knows which of them it has."""
     members = members_of(value)
-    if any(isinstance(member, Seq | Map) for member in members):
-        if not any(isinstance(member, Tensor) and member.single for member in members):
-            return Confidence.POSSIBLE
-    return Confidence.LIKELY
+    single = any(isinstance(member, Tensor) and member.single for member in members)
+    sequence = any(isinstance(member, Seq | Map) for member in members)
+    return Confidence.POSSIBLE if sequence and not single else Confidence.LIKELY
 
 
 def _label(origin: Origin) -> Label:
@@ -410,4 +412,4 @@ def widen_envs(old: Env, new: Env) -> Env:
 
 def is_graph_tensor(value: Value) -> bool:
     """Whether the value is one tensor of the graph."""
-    return value.__class__ is Tensor and value.graph  # type: ignore[attr-defined]
+    return value.__class__ is Tensor and value.graph

@@ -7,6 +7,7 @@ is which module). Files are parsed when they are first asked for.
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -128,15 +129,22 @@ class ProjectIndex:
             self._parsed[path] = self._parse(path)
         return self._parsed[path]
 
-    def check(self, path: str) -> SyntaxError | None:
-        """The syntax error of a file. A file that was not parsed is compiled to look for one only when its text holds
-        something to check at all; every file is."""
-        if path not in self._parsed:
-            try:
-                parse(self.files[path].text)
-            except SyntaxError as error:
-                self.errors[path] = error
-        return self.errors.get(path)
+    def check(self, path: str) -> None:
+        """Look for a syntax error in a file that may not be needed: a table of its symbols is cheaper than a tree."""
+        try:
+            symtable.symtable(self.files[path].text, path, "exec")
+        except SyntaxError as error:
+            self.errors[path] = error
+            self._parsed[path] = None
+        except (ValueError, RecursionError, MemoryError, OverflowError):
+            self.module_of(path)
+
+    def find_class(self, path: str, qualname: str) -> ClassInfo | None:
+        """The class of this qualified name in a file; of several, the last, which is what a name is bound to."""
+        module = self.module_of(path) if path in self.files else None
+        if module is None:
+            return None
+        return next((info for info in reversed(module.classes) if info.qualname == qualname), None)
 
     @property
     def parsed(self) -> Iterator[ModuleInfo]:

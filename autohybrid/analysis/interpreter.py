@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from autohybrid.analysis import attributes, calls, comprehensions, conditions, expressions, statements
 from autohybrid.analysis.blocks import call_instance, call_layer
@@ -33,65 +32,61 @@ from autohybrid.analysis.values import (
     union,
 )
 
-_EXPRESSIONS: Mapping[type[ast.AST], object] = MappingProxyType(
-    {
-        ast.Constant: expressions.evaluate_constant,
-        ast.Name: expressions.evaluate_name,
-        ast.Attribute: attributes.evaluate_attribute,
-        ast.Subscript: evaluate_subscript,
-        ast.Call: calls.evaluate_call,
-        ast.BinOp: expressions.evaluate_bin_op,
-        ast.UnaryOp: expressions.evaluate_unary_op,
-        ast.BoolOp: conditions.evaluate_bool_op,
-        ast.Compare: expressions.evaluate_compare,
-        ast.IfExp: conditions.evaluate_if_exp,
-        ast.Tuple: expressions.evaluate_sequence,
-        ast.List: expressions.evaluate_sequence,
-        ast.Set: expressions.evaluate_set,
-        ast.Dict: expressions.evaluate_dict,
-        ast.ListComp: comprehensions.evaluate_comprehension,
-        ast.SetComp: comprehensions.evaluate_comprehension,
-        ast.GeneratorExp: comprehensions.evaluate_comprehension,
-        ast.DictComp: comprehensions.evaluate_dict_comprehension,
-        ast.Lambda: expressions.evaluate_lambda,
-        ast.JoinedStr: expressions.evaluate_joined_str,
-        ast.NamedExpr: expressions.evaluate_named,
-        ast.Starred: expressions.evaluate_starred,
-        ast.Yield: expressions.evaluate_yield,
-        ast.YieldFrom: expressions.evaluate_yield_from,
-        ast.Await: expressions.evaluate_await,
-    }
-)
-_STATEMENTS: Mapping[type[ast.AST], object] = MappingProxyType(
-    {
-        ast.Expr: statements.run_expr,
-        ast.Assign: statements.run_assign,
-        ast.AnnAssign: statements.run_ann_assign,
-        ast.AugAssign: statements.run_aug_assign,
-        ast.Return: statements.run_return,
-        ast.Raise: statements.run_raise,
-        ast.If: statements.run_if,
-        ast.For: statements.run_for,
-        ast.AsyncFor: statements.run_for,
-        ast.While: statements.run_while,
-        ast.Break: statements.run_break,
-        ast.Continue: statements.run_continue,
-        ast.With: statements.run_with,
-        ast.AsyncWith: statements.run_with,
-        ast.Try: statements.run_try,
-        ast.TryStar: statements.run_try,
-        ast.Assert: statements.run_assert,
-        ast.Delete: statements.run_delete,
-        ast.FunctionDef: statements.run_function,
-        ast.AsyncFunctionDef: statements.run_function,
-        ast.ClassDef: statements.run_class,
-        ast.Import: statements.run_import,
-        ast.ImportFrom: statements.run_import_from,
-        ast.Global: statements.run_scope,
-        ast.Nonlocal: statements.run_scope,
-        ast.Match: statements.run_match,
-    }
-)
+_EXPRESSIONS: Mapping[type[ast.AST], object] = {
+    ast.Constant: expressions.evaluate_constant,
+    ast.Name: expressions.evaluate_name,
+    ast.Attribute: attributes.evaluate_attribute,
+    ast.Subscript: evaluate_subscript,
+    ast.Call: calls.evaluate_call,
+    ast.BinOp: expressions.evaluate_bin_op,
+    ast.UnaryOp: expressions.evaluate_unary_op,
+    ast.BoolOp: conditions.evaluate_bool_op,
+    ast.Compare: expressions.evaluate_compare,
+    ast.IfExp: conditions.evaluate_if_exp,
+    ast.Tuple: expressions.evaluate_sequence,
+    ast.List: expressions.evaluate_sequence,
+    ast.Set: expressions.evaluate_set,
+    ast.Dict: expressions.evaluate_dict,
+    ast.ListComp: comprehensions.evaluate_comprehension,
+    ast.SetComp: comprehensions.evaluate_comprehension,
+    ast.GeneratorExp: comprehensions.evaluate_comprehension,
+    ast.DictComp: comprehensions.evaluate_dict_comprehension,
+    ast.Lambda: expressions.evaluate_lambda,
+    ast.JoinedStr: expressions.evaluate_joined_str,
+    ast.NamedExpr: expressions.evaluate_named,
+    ast.Starred: expressions.evaluate_starred,
+    ast.Yield: expressions.evaluate_yield,
+    ast.YieldFrom: expressions.evaluate_yield_from,
+    ast.Await: expressions.evaluate_await,
+}
+_STATEMENTS: Mapping[type[ast.AST], object] = {
+    ast.Expr: statements.run_expr,
+    ast.Assign: statements.run_assign,
+    ast.AnnAssign: statements.run_ann_assign,
+    ast.AugAssign: statements.run_aug_assign,
+    ast.Return: statements.run_return,
+    ast.Raise: statements.run_raise,
+    ast.If: statements.run_if,
+    ast.For: statements.run_for,
+    ast.AsyncFor: statements.run_for,
+    ast.While: statements.run_while,
+    ast.Break: statements.run_break,
+    ast.Continue: statements.run_continue,
+    ast.With: statements.run_with,
+    ast.AsyncWith: statements.run_with,
+    ast.Try: statements.run_try,
+    ast.TryStar: statements.run_try,
+    ast.Assert: statements.run_assert,
+    ast.Delete: statements.run_delete,
+    ast.FunctionDef: statements.run_function,
+    ast.AsyncFunctionDef: statements.run_function,
+    ast.ClassDef: statements.run_class,
+    ast.Import: statements.run_import,
+    ast.ImportFrom: statements.run_import_from,
+    ast.Global: statements.run_scope,
+    ast.Nonlocal: statements.run_scope,
+    ast.Match: statements.run_match,
+}
 
 
 class SourceInterpreter:

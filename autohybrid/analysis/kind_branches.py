@@ -19,8 +19,8 @@ from autohybrid.diagnostics.model import Confidence
 _ARRANGING = frozenset(
     "reshape reshape_like broadcast_like broadcast_to broadcast_axis slice_like slice_axis slice expand_dims squeeze "
     "transpose swapaxes flatten zeros_like ones_like zeros ones full arange arange_like shape_array size_array cast "
-    "astype as_in_context identity split tile repeat stack concat concatenate wait_to_read asnumpy asscalar format join "
-    "append extend isinstance hasattr getattr len range tuple list int float str max min print info warning".split()
+    "astype as_in_context identity split tile repeat stack concat concatenate wait_to_read asnumpy asscalar format "
+    "join append extend isinstance hasattr getattr len range tuple list int float str max min print warning".split()
 )
 
 
@@ -45,9 +45,8 @@ def _array_side(frame: Frame, test: ast.expr) -> bool | None:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = _array_side(frame, test.operand)
         return None if inner is None else not inner
-    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-        if len(test.args) == 2:
-            return _instance_side(frame, test.args[0], test.args[1])
+    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
+        return _instance_side(frame, test.args[0], test.args[1])
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is | ast.Eq):
         return _namespace_side(frame, test)
     return None

@@ -17,13 +17,12 @@ from autohybrid.analysis.values import External, Namespace, Operator, Value
 class BlockFacts:
     """A block class of the library. `returns`: tensor, pair (a cell: output and states), layer (a fused recurrent
     layer: a pair when states are given), children (whatever the last child gives), function (what the wrapped function
-    gives), unknown. `size`: the keyword that, when missing or 0, leaves a parameter shape open; `place` its position."""
+    gives), unknown. `size`: the keyword that, when missing or 0, leaves a parameter shape open."""
 
     name: str
     hybrid: bool
     returns: str = "tensor"
     size: str = ""
-    place: int = -1
     container: bool = False
 
 

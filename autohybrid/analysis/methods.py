@@ -109,7 +109,7 @@ def _check_method(
     problem = ""
     if name == "reshape" and (len(arguments.positional) > 1 or arguments.star is not None):
         problem = "reshape"
-    elif name == "astype" and "copy" in arguments.keywords or name == "astype" and len(arguments.positional) > 1:
+    elif (name == "astype" and "copy" in arguments.keywords) or (name == "astype" and len(arguments.positional) > 1):
         problem = "astype-copy"
     elif name == "sort" and arguments.get(0, "axis") is None and arguments.double_star is None:
         problem = "sort-axis"
@@ -296,6 +296,6 @@ def make_parameter(name: str, shape: Value | None) -> Parameter:
         return Parameter(name, None, shape is None)
     sizes: list[int | None] = []
     for item in shape.items:
-        known = isinstance(item, Static) and type(item.const) is int and item.field is None
-        sizes.append(item.const if known else None)  # type: ignore[union-attr,arg-type]
+        size = item.const if isinstance(item, Static) and item.field is None else None
+        sizes.append(size if isinstance(size, int) else None)
     return Parameter(name, tuple(sizes), 0 in sizes)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 
 from autohybrid.analysis.entries import run_block, run_module, static_input_events
 from autohybrid.analysis.events import Event, EventKind
@@ -16,12 +17,13 @@ from autohybrid.analysis.fields import ConstructorFields
 from autohybrid.analysis.frame import Session
 from autohybrid.analysis.index import ProjectIndex
 from autohybrid.analysis.interpreter import SourceInterpreter
+from autohybrid.analysis.live import LiveFields, blocks_below, source_files, source_path
 from autohybrid.analysis.settings import AnalysisSettings
 from autohybrid.analysis.source import SourceFile
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.spans import Span
 
-__all__ = ["AnalysisSettings", "analyze"]
+__all__ = ["AnalysisSettings", "analyze", "analyze_live", "settled_events"]
 
 _WORDS = ("hybrid_forward", "HybridBlock", "autohybrid", "HybridLambda")
 _RECURSION_LIMIT = 6000
@@ -34,7 +36,9 @@ def analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[
     gc.disable()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
-        return _analyze(files, settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _analyze(files, settings)
     finally:
         sys.setrecursionlimit(limit)
         if was_enabled:
@@ -45,28 +49,35 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     index = ProjectIndex(files)
     session = Session(index, settings, SourceInterpreter(), ConstructorFields, run_block)
     events: dict[str, list[Event]] = {file.path: [] for file in files}
+    wanted = [file for file in files if any(word in file.text for word in _WORDS)]
+    paths = {file.path for file in wanted}
     for file in files:
-        if any(word in file.text for word in _WORDS):
-            module = index.module_of(file.path)
-            if module is not None:
-                try:
-                    run_module(session, module)
-                except RecursionError:
-                    events[file.path].append(_too_deep(file))
+        if file.path not in paths:
+            index.check(file.path)
+    for file in wanted:
+        module = index.module_of(file.path)
+        if module is not None:
+            try:
+                run_module(session, module)
+            except RecursionError:
+                events[file.path].append(_too_deep(file))
+    for event in settled_events(session):
+        events.setdefault(event.span.path, []).append(event)
+    for path, error in index.errors.items():
+        events[path].append(_syntax_error(index.files[path], error))
+    return {path: tuple(found) for path, found in events.items()}
+
+
+def settled_events(session: Session) -> Iterator[Event]:
+    """The events of a session, their confidence settled by all that was learnt of the arguments they are about."""
     for pending in session.pending.values():
         event = pending.event
         confidence = session.evidence.settle(event, pending.key)
         if event.kind is EventKind.RESULT and (event.span.path, event.block) in session.inner_blocks:
             confidence = Confidence.POSSIBLE
         if confidence is not None:
-            events.setdefault(event.span.path, []).append(event.with_confidence(confidence))
-    for event in static_input_events(session):
-        events.setdefault(event.span.path, []).append(event)
-    for file in files:
-        error = index.check(file.path)
-        if error is not None:
-            events[file.path].append(_syntax_error(file, error))
-    return {path: tuple(found) for path, found in events.items()}
+            yield event.with_confidence(confidence)
+    yield from static_input_events(session)
 
 
 def _syntax_error(file: SourceFile, error: SyntaxError) -> Event:
@@ -77,3 +88,20 @@ def _syntax_error(file: SourceFile, error: SyntaxError) -> Event:
 
 def _too_deep(file: SourceFile) -> Event:
     return Event(EventKind.TOO_DEEP, Span(file.path, 1, 1, 1, 2), text="nested too deeply", cell=file.cell)
+
+
+def analyze_live(root: object, settings: AnalysisSettings | None = None) -> tuple[Event, ...]:
+    """The events of running the live block `root` as a graph: `hybrid_forward` of its class and of every block below,
+    with what their attributes hold now. Empty when no source can be read."""
+    files = source_files(root)
+    index = ProjectIndex(files)
+    chosen = settings or AnalysisSettings()
+    session = Session(index, chosen, SourceInterpreter(), lambda made: LiveFields(made, root), run_block)
+    for block in blocks_below(root):
+        path = source_path(type(block))
+        info = None if path is None else index.find_class(path, type(block).__qualname__.replace(".<locals>", ""))
+        if info is not None and session.classes.find_method(info, "hybrid_forward") is not None:
+            if block is not root:
+                session.inner_blocks.add((info.module.file.path, info.qualname))
+            session.result_of(info)
+    return tuple(settled_events(session))

@@ -9,11 +9,11 @@ from autohybrid.analysis.frame import Env, Frame
 from autohybrid.analysis.index import FunctionNode
 from autohybrid.analysis.values import (
     Map,
+    Never,
     Seq,
     Static,
     Tensor,
     Union,
-    Unknown,
     Value,
     is_none,
     members_of,
@@ -51,13 +51,13 @@ def _check_kinds(frame: Frame, node: ast.Return, value: Value) -> None:
 
 def _named_parts(node: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
     """The elements of a returned display with their values, or the whole."""
-    if isinstance(node, ast.Tuple | ast.List) and isinstance(value, Seq) and value.items is not None:
-        if len(node.elts) == len(value.items):
-            pairs = []
-            for element, item in zip(node.elts, value.items):
-                pairs.extend(_named_parts(element, item))
-            return pairs
-    return [(node, value)]
+    items = value.items if isinstance(value, Seq) else None
+    if not isinstance(node, ast.Tuple | ast.List) or items is None or len(node.elts) != len(items):
+        return [(node, value)]
+    pairs = []
+    for element, item in zip(node.elts, items):
+        pairs.extend(_named_parts(element, item))
+    return pairs
 
 
 def _refused_kind(value: Value, inside: bool) -> str:
@@ -83,9 +83,8 @@ def _depends(value: Value) -> bool:
             if part.depends or not part.graph:
                 return True
             tensors = True
-        elif not isinstance(part, Seq | Union | Map | Static):
-            if not (isinstance(part, Unknown) is False and type(part).__name__ == "Never"):
-                return True
+        elif not isinstance(part, Seq | Union | Map | Static | Never):
+            return True
     return not tensors
 
 

@@ -26,6 +26,7 @@ from autohybrid.analysis.values import (
 )
 
 MAX_ROUNDS = 3
+MAX_NESTED_LOOPS = 3
 
 
 def run_expr(frame: Frame, node: ast.Expr) -> bool:
@@ -147,7 +148,8 @@ def _run_loop(
 ) -> bool:
     outer_breaks, outer_continues = frame.breaks, frame.continues
     frame.breaks, head = [], frame.env
-    for _ in range(MAX_ROUNDS):
+    frame.loops += 1
+    for _ in range(MAX_ROUNDS if frame.loops <= MAX_NESTED_LOOPS else 1):
         frame.env, frame.continues = dict(head), []
         if not enter():
             break
@@ -160,6 +162,7 @@ def _run_loop(
         if widened == head:
             break
         head = widened
+    frame.loops -= 1
     breaks = frame.breaks
     frame.breaks, frame.continues = outer_breaks, outer_continues
     frame.env = dict(head)

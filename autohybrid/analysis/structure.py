@@ -50,9 +50,7 @@ def definition_line(definition: FunctionNode) -> ast.AST:
     return marker
 
 
-def _check_unused(
-    frame: Frame, info: ClassInfo, definition: FunctionNode, layers: Mapping[str, Layer]
-) -> None:
+def _check_unused(frame: Frame, info: ClassInfo, definition: FunctionNode, layers: Mapping[str, Layer]) -> None:
     """A child with parameters, made without condition and called only when a flag is set that is off by default, in a
     block where some shape is open: the graph does not hold its parameters, and inferring the open shape fails."""
     constructor = info.methods.get("__init__")
@@ -92,11 +90,11 @@ def _uses(info: ClassInfo, definition: FunctionNode) -> dict[str, list[str]]:
             flag = _flag(node.test, receiver)
             visit(node.test, guard)
             bodies = node.body if isinstance(node.body, list) else [node.body]
-            for inner in bodies:
-                visit(inner, flag or guard)
+            for part in bodies:
+                visit(part, flag or guard)
             others = node.orelse if isinstance(node.orelse, list) else [node.orelse]
-            for inner in others:
-                visit(inner, guard)
+            for part in others:
+                visit(part, guard)
             return
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == receiver:
             found.setdefault(node.attr, []).append(guard)
@@ -118,7 +116,7 @@ def _is_off(frame: Frame, info: ClassInfo, flag: str) -> bool:
     """Whether a flag is off by default and never switched on in the project."""
     value = frame.session.field_source.find_field(info, flag)
     field = getattr(value, "field", None)
-    return field is not None and frame.session.constants.given(field) <= {False, None, 0}
+    return field is not None and frame.session.constants.given(field) <= {False, None}
 
 
 def _is_mentioned(info: ClassInfo, name: str) -> bool:

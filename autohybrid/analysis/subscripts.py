@@ -29,7 +29,6 @@ from autohybrid.analysis.values import (
 )
 from autohybrid.diagnostics.model import Confidence
 
-
 _WHOLE = ((None, None, None), (0, None, None), (None, None, 1), (0, None, 1))
 
 
@@ -42,7 +41,7 @@ def is_silent(kind: str, const: object) -> bool:
     if kind != "slice" or not isinstance(const, tuple):
         return False
     begin, end, step = const
-    if begin not in (None, 0) or not (step is None or isinstance(step, int) and step > 0):
+    if begin not in (None, 0) or not (step is None or (isinstance(step, int) and step > 0)):
         return False
     return end == 1 or (end is None and step not in (None, 1))
 
@@ -107,7 +106,7 @@ def subscript(frame: Frame, base: Value, kind: str, const: object, index: Value,
     if isinstance(base, Static):
         return _subscript_static(base, kind)
     if isinstance(base, Layer):
-        return base.children if kind != "slice" else base
+        return child_of(base) if kind != "slice" else base
     if isinstance(base, Instance):
         return _subscript_instance(frame, base, index, node)
     if isinstance(base, ClassRef | External):
@@ -167,9 +166,9 @@ def _slice_seq(frame: Frame, base: Seq, const: object, node: ast.expr) -> Value:
         frame.report(
             EventKind.SUBSCRIPT, node, name="output", value=base, subject=subject, index="output", const=bounds
         )
-    if base.items is not None and all(bound is None or isinstance(bound, int) for bound in bounds):
-        if bounds[2] != 0:
-            return Seq(base.kind, base.items[slice(*bounds)], NEVER, base.origin)
+    known = all(bound is None or isinstance(bound, int) for bound in bounds) and bounds[2] != 0
+    if base.items is not None and known:
+        return Seq(base.kind, base.items[slice(*bounds)], NEVER, base.origin)
     return Seq(base.kind, None, element_of(base), base.origin)
 
 
@@ -225,10 +224,15 @@ def iterate(frame: Frame, value: Value, node: ast.expr, how: str) -> Value:
     if isinstance(value, Static):
         return Static("str" if value.type == "str" else "any", ANY, value.taint)
     if isinstance(value, Layer):
-        return value.children
+        return child_of(value)
     if isinstance(value, Instance):
         return _iterate_instance(frame, value)
     return NEVER if value is NEVER else Unknown("element")
+
+
+def child_of(layer: Layer) -> Value:
+    """One child of a container of the library."""
+    return Unknown("child of a block") if layer.children is NEVER else layer.children
 
 
 def _keys_of(value: Map) -> Value:

@@ -8,9 +8,9 @@ and narrowing of values happen here and nowhere else.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autohybrid.analysis.frame import Frame
@@ -127,7 +127,7 @@ class RecordType(Value):
 
 @dataclass(frozen=True, slots=True)
 class Map(Value):
-    """A dictionary with known `items` and `element` for every other key. `default`: it is the default of an argument."""
+    """A dictionary: known `items`, and `element` for any other key. `default`: it is the default of an argument."""
 
     items: tuple[tuple[object, Value], ...] = ()
     element: Value = Never()
@@ -251,7 +251,7 @@ FALSE = Static("bool", False)
 
 def members_of(value: Value) -> tuple[Value, ...]:
     """The alternatives of a value: the members of a union, or the value alone."""
-    return value.members if value.__class__ is Union else (value,)  # type: ignore[attr-defined]
+    return value.members if value.__class__ is Union else (value,)
 
 
 def join(left: Value, right: Value) -> Value:
@@ -278,10 +278,11 @@ def union(values: Iterable[Value]) -> Value:
     """Join of many values, flat and without repetitions."""
     kept: list[Value] = []
     for value in values:
-        for member in members_of(value):
-            if member.__class__ is Unknown:
+        for member in value.members if value.__class__ is Union else (value,):
+            kind = member.__class__
+            if kind is Unknown:
                 return member
-            if member.__class__ is not Never:
+            if kind is not Never:
                 _add_member(kept, member)
     if not kept:
         return NEVER
@@ -294,6 +295,8 @@ def union(values: Iterable[Value]) -> Value:
 
 def _add_member(kept: list[Value], member: Value) -> None:
     for position, other in enumerate(kept):
+        if other is member:
+            return
         if other.__class__ is member.__class__:
             merged = _merge(other, member)
             if merged is not None:
@@ -304,30 +307,37 @@ def _add_member(kept: list[Value], member: Value) -> None:
 
 def _merge(left: Value, right: Value) -> Value | None:
     """Join of two values of one class as one value of that class, or None where both must be kept."""
-    if isinstance(left, Static) and isinstance(right, Static):
-        return _merge_static(left, right)
-    if isinstance(left, Tensor) and isinstance(right, Tensor):
-        return _merge_tensor(left, right)
-    if isinstance(left, Seq) and isinstance(right, Seq):
-        return _merge_seq(left, right)
-    if isinstance(left, Map) and isinstance(right, Map):
-        return _merge_map(left, right)
-    if isinstance(left, Layer) and isinstance(right, Layer) and left.facts is right.facts:
-        children = join(left.children, right.children)
-        return replace(left, deferred=left.deferred and right.deferred, children=children)
-    if isinstance(left, Instance) and isinstance(right, Instance) and left.info is right.info:
-        return left if left.ident == right.ident else Instance(left.info)
-    if isinstance(left, Namespace) and isinstance(right, Namespace) and left.path == right.path:
-        return _merge_roots(left, right)
-    if isinstance(left, Operator) and isinstance(right, Operator) and left.name == right.name:
-        return Operator("F", left.name) if {left.root, right.root} <= {"F", "nd", "sym"} else None
+    merge = _MERGES.get(left.__class__)
+    if merge is not None:
+        return merge(left, right)
     return left if left == right else None
+
+
+def _merge_layer(left: Layer, right: Layer) -> Layer | None:
+    if left.facts is not right.facts:
+        return None
+    if left.children == right.children and left.deferred == right.deferred:
+        return left
+    children = join(left.children, right.children)
+    return replace(left, deferred=left.deferred and right.deferred, children=children)
+
+
+def _merge_instance(left: Instance, right: Instance) -> Instance | None:
+    if left.info is not right.info:
+        return None
+    return left if left.ident == right.ident else Instance(left.info)
+
+
+def _merge_operator(left: Operator, right: Operator) -> Operator | None:
+    if left.name != right.name or left.root == right.root:
+        return left if left == right else None
+    return Operator("F", left.name) if {left.root, right.root} <= {"F", "nd", "sym"} else None
 
 
 def _merge_roots(left: Namespace, right: Namespace) -> Namespace | None:
     """`mx.nd` or `mx.sym`, whichever fits the tensors, is what `F` is."""
-    if left.root == right.root:
-        return left
+    if left.path != right.path or left.root == right.root:
+        return left if left == right else None
     return Namespace("F", left.path) if {left.root, right.root} <= {"F", "nd", "sym"} else None
 
 
@@ -375,6 +385,18 @@ def _merge_map(left: Map, right: Map) -> Map:
     return Map(tuple(merged.items()), join(left.element, right.element), default)
 
 
+_MERGES: Mapping[type[Value], Callable[[Any, Any], Value | None]] = {
+    Static: _merge_static,
+    Tensor: _merge_tensor,
+    Seq: _merge_seq,
+    Map: _merge_map,
+    Layer: _merge_layer,
+    Instance: _merge_instance,
+    Namespace: _merge_roots,
+    Operator: _merge_operator,
+}
+
+
 def element_of(value: Seq) -> Value:
     """What one element of a sequence can be."""
     return value.element if value.items is None else union(value.items)
@@ -384,7 +406,7 @@ def widen(old: Value, new: Value) -> Value:
     """Join for loops: sequences and unions that still grow lose their single items, so that loops end."""
     joined = join(old, new)
     if joined.__class__ is Seq and joined != old:
-        seq: Seq = joined  # type: ignore[assignment]
+        seq: Seq = joined
         if seq.items is not None and (old.__class__ is not Seq or len(seq.items) > MAX_ITEMS):
             return Seq(seq.kind, None, element_of(seq), seq.origin)
     return joined
@@ -428,7 +450,7 @@ def without_none(value: Value) -> Value:
 
 def is_none(value: Value) -> bool:
     """Whether the value is certainly None."""
-    return value.__class__ is Static and value.type == "none"  # type: ignore[attr-defined]
+    return value.__class__ is Static and value.type == "none"
 
 
 def may_be_none(value: Value) -> bool:

@@ -1,0 +1,128 @@
+"""The analysis never raises and never hangs: hostile texts, deep nesting, long files, the standard library."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autohybrid.analysis.events import Event, EventKind
+from autohybrid.analysis.project import AnalysisSettings, analyze
+from autohybrid.analysis.source import SourceFile
+from autohybrid.diagnostics.judge import judge
+from autohybrid.diagnostics.rule import forward
+from autohybrid.diagnostics.rules import load_rules
+
+
+def events_of(text: str) -> tuple[Event, ...]:
+    return analyze([SourceFile("net.py", text)], AnalysisSettings())["net.py"]
+
+
+SEEDS = [case.source for rule in load_rules() for case in rule.invalid if "class Net" in case.source]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=300))
+def test_any_bytes(data: bytes) -> None:
+    text = "from mxnet.gluon import HybridBlock\n" + data.decode("utf-8", "replace")
+    judge(analyze([SourceFile("net.py", text)], AnalysisSettings()))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_mutated_blocks(seed: int) -> None:
+    chance = random.Random(seed)
+    words = [
+        "x",
+        "self",
+        "F",
+        "[0]",
+        ".shape",
+        "(",
+        ")",
+        "\n",
+        "    ",
+        "for ",
+        "if ",
+        "yield ",
+        "*",
+        "lambda: ",
+        "=",
+        "None",
+    ]
+    for _ in range(40):
+        text = chance.choice(SEEDS)
+        for _ in range(chance.randint(1, 6)):
+            place = chance.randrange(len(text))
+            text = text[:place] + chance.choice(words) + text[place + chance.randint(0, 3) :]
+        judge(analyze([SourceFile("net.py", text)], AnalysisSettings()))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x" + " + 1" * 3000,
+        "return " + "-" * 900 + "x",
+        "return " + "(" * 80 + "x" + ")" * 80,
+        "y = " + "[" * 80 + "x" + "]" * 80 + "\nreturn x",
+        "return x" + ".relu()" * 1500,
+        "return x" + "[0]" * 800,
+        "if self.a == 0:\n    y = x\n"
+        + "".join(f"elif self.a == {n}:\n    y = x + {n}\n" for n in range(1, 700))
+        + "return y",
+        "return " + " and ".join(["x"] * 2000),
+        "return " + "lambda: " * 200 + "x",
+    ],
+    ids=["sum", "minus", "parentheses", "lists", "methods", "subscripts", "elif", "and", "lambda"],
+)
+def test_deep_nesting(body: str) -> None:
+    found = events_of(forward(body))
+    assert all(isinstance(event, Event) for event in found)
+
+
+def test_nested_blocks() -> None:
+    lines = ["for i in range(2):"]
+    for depth in range(1, 18):
+        lines.append("    " * depth + ("while self.n:" if depth % 2 else "for j in range(3):"))
+    lines.append("    " * 18 + "x = x + 1")
+    started = time.process_time()
+    events_of(forward("\n".join([*lines, "return x"]), init="self.n = 3"))
+    assert time.process_time() - started < 20
+
+
+def test_functions_that_call_each_other() -> None:
+    helpers = "\n\n".join(
+        f"def f{n}(F, x):\n    return f{(n + 1) % 30}(F, x) + f{(n + 7) % 30}(F, x * {n})" for n in range(30)
+    )
+    started = time.process_time()
+    events_of(forward("return f0(F, x)", before=helpers))
+    assert time.process_time() - started < 20
+
+
+def test_long_file() -> None:
+    body = "\n".join(f"y = F.relu(x) + {n}" for n in range(49_000))
+    started = time.process_time()
+    assert events_of(forward(body + "\nreturn y.shape")) != ()
+    assert time.process_time() - started < 30
+
+
+def test_syntax_error_leaves_other_files_alone() -> None:
+    good = forward("y = F.relu(x)\nreturn y.shape")
+    result = analyze([SourceFile("bad.py", "def f(:"), SourceFile("good.py", good)], AnalysisSettings())
+    assert [event.kind for event in result["bad.py"]] == [EventKind.SYNTAX_ERROR]
+    assert [event.kind for event in result["good.py"]] == [EventKind.ATTRIBUTE]
+
+
+@pytest.mark.slow
+def test_standard_library() -> None:
+    import os
+
+    root = Path(os.__file__).parent
+    files = [path for path in sorted(root.rglob("*.py")) if "site-packages" not in path.parts]
+    texts = [SourceFile(str(path), path.read_bytes().decode("utf-8", "replace")) for path in files]
+    assert len(texts) > 500
+    findings = judge(analyze(texts, AnalysisSettings()))
+    assert {finding.code for finding in findings} <= {"AH000"}
