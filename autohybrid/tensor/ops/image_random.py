@@ -55,12 +55,17 @@ def _color_jitter(xp: Any, attrs: Attrs, data: Any, *, rng: Any) -> Any:
         (color.saturation, attrs.saturation, 1.0),
         (color.hue, attrs.hue, 0.0),
     )
-    order = xp.argsort(rng.random((len(steps),), dtype="float64")).tolist()
-    for step in order:
+    for step in _listed(xp.argsort(rng.random((len(steps),), dtype="float64"))):
         adjust, strength, neutral = steps[step]
         if strength > 0:
             data = adjust(xp, data, _between(rng, neutral - strength, neutral + strength))
     return data
+
+
+def _listed(order: Any) -> list[int]:
+    """A small array as a list. The order of steps decides what runs, so a device has to send it to the host."""
+    fetch = getattr(order, "get", None)
+    return (order if fetch is None else fetch()).tolist()  # type: ignore[no-any-return]
 
 
 def _random_lighting(xp: Any, attrs: Attrs, data: Any, *, rng: Any) -> Any:
