@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from autohybrid.transform.lower_source import LoweredText, Range
+from autohybrid.transform.lowered_text import LoweredText, Range
 
 _FACTORY = "__autohybrid_factory__"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import libcst as cst
-import libcst.matchers as m
 
 from autohybrid.transform.static_tests import is_static
 
@@ -99,7 +98,7 @@ class ExpressionLowering(cst.CSTTransformer):
         if len(original_node.comparisons) != 2 or is_static(original_node, self.names):
             return updated_node
         first, second = updated_node.comparisons
-        if not m.matches(first.comparator, m.Name() | m.Integer() | m.Float() | m.Attribute(value=m.Name())):
+        if not _is_simple(first.comparator):
             return updated_node
         left = cst.Comparison(updated_node.left, [first])
         right = cst.Comparison(first.comparator.deep_clone(), [second])
@@ -107,9 +106,9 @@ class ExpressionLowering(cst.CSTTransformer):
 
     # -- calls ---------------------------------------------------------------------------------------------------------
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
-        if m.matches(original_node, m.Call(func=m.Name("super"), args=[])):
+        if _is_super(original_node):
             return cst.parse_expression("super(__class__, self)")
-        is_super = m.matches(original_node.func, m.Attribute(value=m.Call(func=m.Name("super"))))
+        is_super = isinstance(original_node.func, cst.Attribute) and _is_super(original_node.func.value)
         path = dotted(original_node.func)
         if is_super or (path is not None and self.own(path)):
             first = cst.Arg(updated_node.func)
@@ -150,6 +149,20 @@ def dotted(node: cst.BaseExpression) -> str | None:
         base = dotted(node.value)
         return None if base is None else f"{base}.{node.attr.value}"
     return None
+
+
+def _is_super(node: cst.CSTNode) -> bool:
+    """Whether `node` is `super()`."""
+    return (
+        isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super" and not node.args
+    )
+
+
+def _is_simple(node: cst.BaseExpression) -> bool:
+    """Whether evaluating `node` twice is the same as once."""
+    if isinstance(node, cst.Attribute):
+        return isinstance(node.value, cst.Name)
+    return isinstance(node, (cst.Name, cst.Integer, cst.Float))
 
 
 def _thunk(body: cst.BaseExpression) -> cst.Lambda:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from autohybrid.transform.expressions import IsOwnFunction, Origin
+from autohybrid.transform.lowered_text import LoweredText, Range
 from autohybrid.transform.lowering import Lowering
-
-#: (line, column, end line, end column), lines from 1 and columns from 0, in code points.
-Range = tuple[int, int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class LoweredText:
-    """The emitted function as text. `places` maps ranges of it to ranges of the (dedented) source."""
-
-    text: str
-    name: str
-    places: tuple[tuple[Range, Range], ...]
 
 
 def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction) -> LoweredText:

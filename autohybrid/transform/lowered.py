@@ -18,6 +18,7 @@ from typing import Any
 
 from autohybrid.errors import SourceUnavailableWarning
 from autohybrid.tensor.tape import state
+from autohybrid.transform.lowered_text import OwnNames
 
 _made: weakref.WeakKeyDictionary[types.FunctionType, Callable[..., Any] | None] = weakref.WeakKeyDictionary()
 _FOREIGN = ("autohybrid.", "numpy.", "cupy.")
@@ -136,12 +137,13 @@ def _lower(
         )
         return None
     from autohybrid.transform.emit import compile_lowered
-    from autohybrid.transform.lower_source import lower_source
+    from autohybrid.transform.lowered_cache import lowered_text
 
     source = "".join(lines)
     dedented = textwrap.dedent(source)
     indent = len(lines[0]) - len(lines[0].lstrip())
-    lowered = lower_source(dedented, namespace_position, partial(is_own_function, function, owner))
+    own = OwnNames(partial(is_own_function, function, owner))
+    lowered = lowered_text(dedented, namespace_position, own)
     made: Any = compile_lowered(lowered, function, first_line, indent, owner)
     made.drops_namespace = made.__code__.co_argcount < code.co_argcount + 1
     return made  # type: ignore[no-any-return]

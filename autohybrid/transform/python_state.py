@@ -96,13 +96,16 @@ class RandomnessWatch:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch the code inside."""
-        previous = sys.getprofile()
+        """Watch the code inside. Does nothing while a profiler runs: Python can have only one, and cannot put one
+        written in C back; the rules of the analysis (frozen randomness) still report what they see in the source."""
+        if sys.getprofile() is not None:
+            yield
+            return
         sys.setprofile(self._profile)
         try:
             yield
         finally:
-            sys.setprofile(previous)
+            sys.setprofile(None)
 
 
 def _user_frame(frame: types.FrameType | None) -> types.FrameType | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import libcst as cst
-import libcst.matchers as m
 
 _STATIC_CALLS = frozenset(
     [
@@ -89,7 +88,7 @@ class _Assignments(cst.CSTVisitor):
             self._add(node.target.value, node.value)
 
     def visit_For(self, node: cst.For) -> None:
-        if isinstance(node.target, cst.Name) and m.matches(node.iter, m.Call(func=m.Name("range"))):
+        if isinstance(node.target, cst.Name) and isinstance(node.iter, cst.Call) and _called_name(node.iter) == "range":
             self._add(node.target.value, cst.Integer("0"))
         else:
             self._unknown(node.target)
@@ -108,9 +107,20 @@ class _Assignments(cst.CSTVisitor):
         self.values.setdefault(name, []).append(value)
 
     def _unknown(self, target: cst.CSTNode) -> None:
-        for name in m.findall(target, m.Name()):
-            assert isinstance(name, cst.Name)
-            self._add(name.value, None)
+        finder = _Names()
+        target.visit(finder)
+        for name in finder.found:
+            self._add(name, None)
+
+
+class _Names(cst.CSTVisitor):
+    """Every name in a target."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def visit_Name(self, node: cst.Name) -> None:
+        self.found.append(node.value)
 
 
 def _called_name(node: cst.Call) -> str:
