@@ -49,23 +49,27 @@ def _by_factor(adjust: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _color_jitter(xp: Any, attrs: Attrs, data: Any, *, rng: Any) -> Any:
-    steps = (
-        (color.brightness, attrs.brightness, 1.0),
-        (color.contrast, attrs.contrast, 1.0),
-        (color.saturation, attrs.saturation, 1.0),
-        (color.hue, attrs.hue, 0.0),
-    )
-    for step in _listed(xp.argsort(rng.random((len(steps),), dtype="float64"))):
-        adjust, strength, neutral = steps[step]
-        if strength > 0:
-            data = adjust(xp, data, _between(rng, neutral - strength, neutral + strength))
+    steps = [
+        (adjust, _between(rng, neutral - strength, neutral + strength), neutral)
+        for adjust, strength, neutral in (
+            (color.brightness, attrs.brightness, 1.0),
+            (color.contrast, attrs.contrast, 1.0),
+            (color.saturation, attrs.saturation, 1.0),
+            (color.hue, attrs.hue, 0.0),
+        )
+        if strength > 0
+    ]
+    if hasattr(rng, "permutation"):  # NumPy's generator: the order is known to the host
+        for place in rng.permutation(len(steps)):
+            adjust, amount, _ = steps[place]
+            data = adjust(xp, data, amount)
+        return data
+    # A device keeps the order to itself: at each place every step is run, all but one without effect.
+    order = xp.argsort(rng.random((len(steps),), dtype="float64"))
+    for place in range(len(steps)):
+        for step, (adjust, amount, neutral) in enumerate(steps):
+            data = adjust(xp, data, xp.where(order[place : place + 1] == step, amount, neutral))
     return data
-
-
-def _listed(order: Any) -> list[int]:
-    """A small array as a list. The order of steps decides what runs, so a device has to send it to the host."""
-    fetch = getattr(order, "get", None)
-    return (order if fetch is None else fetch()).tolist()  # type: ignore[no-any-return]
 
 
 def _random_lighting(xp: Any, attrs: Attrs, data: Any, *, rng: Any) -> Any:
