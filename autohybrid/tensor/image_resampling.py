@@ -85,8 +85,11 @@ def resample(xp: Any, image: Any, rows: Taps, columns: Taps) -> Any:
 
 def resample_bytes(xp: Any, image: Any, rows: Taps, columns: Taps, method: int) -> Any:
     """`image` of dtype uint8, resized with OpenCV's integer coefficients and rounding."""
-    if method in (NEAREST, AREA) and rows.weight.shape[1] != 2:
-        return _rounded(xp, resample(xp, image.astype("float32"), rows, columns))
+    if method == AREA and rows.weight.shape[1] != 2:
+        values = resample(xp, image.astype("float32"), rows, columns)
+        halved = image.shape[-3:-1] == (2 * rows.index.shape[0], 2 * columns.index.shape[0])
+        # The mean of 2 by 2 pixels is rounded half up, all others half to even.
+        return xp.clip(xp.floor(values + 0.5) if halved else xp.rint(values), 0, 255).astype("uint8")
     across, down = [xp.rint(t.weight * 2**_BITS).astype("int64") for t in (columns, rows)]
     wide = _along(xp, image.astype("int64"), columns.index, across, -2)
     if method in (LINEAR, AREA):
@@ -95,10 +98,6 @@ def resample_bytes(xp: Any, image: Any, rows: Taps, columns: Taps, method: int) 
     else:
         total = (_along(xp, wide, rows.index, down, -3) + (1 << (2 * _BITS - 1))) >> (2 * _BITS)
     return xp.clip(total, 0, 255).astype("uint8")
-
-
-def _rounded(xp: Any, values: Any) -> Any:
-    return xp.clip(xp.rint(values), 0, 255).astype("uint8")
 
 
 def _terms(image: Any, index: Any, weight: Any, axis: int) -> Any:

@@ -16,11 +16,11 @@ RESIZED = sorted(name for name in RECORDED.files if name.startswith("resized"))
 BORDERS = sorted(name for name in RECORDED.files if name.startswith("border"))
 
 
-def _close(result: Any, name: str) -> None:
+def _close(result: Any, name: str, tolerance: float = 2e-3) -> None:
     expected = RECORDED[name]
     assert result.dtype == expected.dtype
     assert result.shape == expected.shape
-    np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-5, atol=2e-3)
+    np.testing.assert_allclose(result.asnumpy().astype("float64"), expected, rtol=1e-5, atol=tolerance)
 
 
 @pytest.mark.parametrize("name", RESIZED)
@@ -45,7 +45,9 @@ def test_borders_are_opencvs(name: str) -> None:
 def test_colors_are_adjusted_like_mxnet(operator: str, factor: float, dtype: str) -> None:
     image = nd.array(RECORDED["colors"], dtype=dtype)
     adjust = getattr(nd.image, f"random_{operator.rstrip('2')}")
-    _close(adjust(image, min_factor=factor, max_factor=factor), f"{operator}_{dtype}")
+    # Fractions are cut off, so that a rounding error in the hue can show as a step of one.
+    tolerance = 1.0 if operator.startswith("hue") and dtype == "uint8" else 2e-3
+    _close(adjust(image, min_factor=factor, max_factor=factor), f"{operator}_{dtype}", tolerance)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
