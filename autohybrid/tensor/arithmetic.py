@@ -10,16 +10,20 @@ import numbers
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 
 from autohybrid.tensor.array import NDArray, refuse_inplace
+from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.imperative import invoke
+from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import get_operator
+from autohybrid.tensor.tape import state
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Binary:
     """One Python operator. `function` is its name as `nd.<function>`, `broadcast` the operator on two arrays.
 
@@ -34,17 +38,17 @@ class Binary:
     reflected: str
     on_numbers: Callable[[Any, Any], Any]
 
-    @property
+    @cached_property
     def elementwise(self) -> str:
         """The operator on arrays of one shape."""
         return f"_{self.stem}"
 
-    @property
+    @cached_property
     def scalar(self) -> str:
         """The operator on an array and a number."""
         return f"_{self.stem}_scalar"
 
-    @property
+    @cached_property
     def reflected_scalar(self) -> str:
         """The operator on a number and an array."""
         return f"_{self.reflected}_scalar"
@@ -74,15 +78,25 @@ BINARY: tuple[Binary, ...] = (
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "mod", "pow")
 _IN_PLACE = ("add", "sub", "mul", "truediv", "mod")
 NUMBERS = (numbers.Number, np.generic)
+_PLAIN = frozenset((int, float))
+_REMEMBERED = 4096
+_scalar_attrs: dict[tuple[str, Any, type], Attrs] = {}
+
+
+@cache
+def _resolved(name: str) -> tuple[OpDef, Attrs]:
+    """An operator with its default attributes."""
+    op = get_operator(name)
+    assert op.default_attrs is not None
+    return op, op.default_attrs
 
 
 def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) -> Any:
     """`lhs <operator> rhs` where at least one is an NDArray, or both are numbers. Raises TypeError for other types."""
     if isinstance(lhs, NDArray):
         if isinstance(rhs, NDArray):
-            op = get_operator(row.broadcast)
-            return invoke(op, op.default_attrs, (lhs, rhs), out)  # type: ignore[arg-type]
-        if isinstance(rhs, NUMBERS) and not isinstance(rhs, complex):
+            return _with_array(row, lhs, rhs, out)
+        if type(rhs) in _PLAIN or (isinstance(rhs, NUMBERS) and not isinstance(rhs, complex)):
             return _with_scalar(row.scalar, lhs, rhs, out)
     elif isinstance(rhs, NDArray) and isinstance(lhs, NUMBERS) and not isinstance(lhs, complex):
         return _with_scalar(row.reflected_scalar, rhs, lhs, out)
@@ -97,9 +111,23 @@ def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) ->
     raise TypeError(f"type {type(wrong)} not supported")
 
 
+def _with_array(row: Binary, lhs: NDArray, rhs: NDArray, out: NDArray | None) -> Any:
+    # While recording, arrays of one shape take the element-wise operator: its gradient has nothing to sum over.
+    plain = state.recording and state.builder is None and type(lhs) is type(rhs) is NDArray
+    same = plain and lhs._data.shape == rhs._data.shape
+    op, attrs = _resolved(row.elementwise if same else row.broadcast)
+    return invoke(op, attrs, (lhs, rhs), out)
+
+
 def _with_scalar(name: str, array: NDArray, number: Any, out: NDArray | None) -> Any:
-    op = get_operator(name)
-    return invoke(op, op.parse({"scalar": number}), (array,), out)
+    key = name, number, type(number)
+    attrs = _scalar_attrs.get(key)
+    op, _ = _resolved(name)
+    if attrs is None:
+        if len(_scalar_attrs) > _REMEMBERED:
+            _scalar_attrs.clear()
+        attrs = _scalar_attrs[key] = op.parse({"scalar": number})
+    return invoke(op, attrs, (array,), out)
 
 
 def _dunder(row: Binary, reflected: bool) -> Callable[[NDArray, Any], Any]:
@@ -118,13 +146,11 @@ def _in_place(row: Binary) -> Callable[[NDArray, Any], NDArray]:
 
 
 def _negative(self: NDArray) -> Any:
-    op = get_operator("negative")
-    return invoke(op, op.default_attrs, (self,))  # type: ignore[arg-type]
+    return invoke(*_resolved("negative"), (self,))
 
 
 def _absolute(self: NDArray) -> Any:
-    op = get_operator("abs")
-    return invoke(op, op.default_attrs, (self,))  # type: ignore[arg-type]
+    return invoke(*_resolved("abs"), (self,))
 
 
 def install(cls: type[NDArray]) -> None:

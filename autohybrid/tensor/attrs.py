@@ -70,15 +70,17 @@ class Attrs:
     """Parsed attributes of one operator call: `attrs.kernel`, `attrs.axis`...
 
     `given` maps the names the caller passed to the text MXNet writes for them in `-symbol.json`. `key` identifies the
-    parsed values (hashable, equal for equal values).
+    parsed values (hashable, equal for equal values). `accepted` is for the imperative front end: the signatures of
+    inputs that it found right with these attributes.
     """
 
-    __slots__ = ("__dict__", "given", "key")
+    __slots__ = ("__dict__", "accepted", "given", "key")
 
     def __init__(self, values: Mapping[str, Any], given: Mapping[str, str]) -> None:
         self.__dict__.update(values)
         self.given: Mapping[str, str] = MappingProxyType(dict(given))
         self.key: tuple[Any, ...] = tuple((name, type(value), value) for name, value in values.items())
+        self.accepted: set[tuple[Any, ...]] = set()
 
     def __getattr__(self, name: str) -> Any:  # only reached when the instance dictionary has no such name
         raise AttributeError(f"this operator has no attribute {name!r}")

@@ -42,29 +42,37 @@ class BoundCall(NamedTuple):
 Dispatch = Callable[[BoundCall], Any]
 
 
-#: How many combinations of keyword values a function remembers.
+_PLAIN_TYPES = frozenset((bool, int, float, str, tuple, type(None)))
+#: How many combinations of attribute values a function remembers.
 _REMEMBERED = 1024
 
 
 def make_function(op: OpDef, registered: str, dispatch: Dispatch) -> Callable[..., Any]:
     """The public function of an operator under one of its names.
 
-    A call with all inputs by position is sorted out once for each combination of keyword values, and then found again:
-    binding would otherwise be the larger half of a small call.
+    A call with all inputs by position is sorted out once for each combination of attribute values, and then found
+    again: binding would otherwise be the larger half of a small call.
     """
     known: dict[Any, tuple[Attrs, int]] = {}
+    width = len(op.inputs)
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        name = kwargs.pop("name", None)
-        values = kwargs.values()
-        key = (len(args), *kwargs, *values, *map(type, values))
+        name = kwargs.pop("name", None) if kwargs else None
+        given = len(args)
+        if kwargs or given > width:
+            values = (*args[width:], *kwargs.values())
+            key: Any = (given, *kwargs, *values, *map(type, values))
+        else:
+            key = given
         try:
             found = known.get(key)
         except TypeError:  # a list or another unhashable value
             return dispatch(bind(op, registered, args, {**kwargs, "name": name}))
         if found is not None:
             attrs, count = found
-            if len(args) == count or all(a is None for a in args[count:]):
+            if given == count:
+                return dispatch(BoundCall(op, registered, attrs, args, None, name, None))
+            if all(a is None for a in args[count:width]):
                 return dispatch(BoundCall(op, registered, attrs, args[:count], None, name, None))
         call = bind(op, registered, args, {**kwargs, "name": name})
         if _is_repeatable(op, args, kwargs, call):
@@ -80,12 +88,15 @@ def make_function(op: OpDef, registered: str, dispatch: Dispatch) -> Callable[..
 
 
 def _is_repeatable(op: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any], call: BoundCall) -> bool:
-    """Whether another call of this form binds the same way: inputs by position only, attributes by keyword only."""
+    """Whether another call of this form binds the same way: inputs by position, attributes as plain values."""
+    width = len(op.inputs)
     return (
         op.variadic is None
         and op.session is None
-        and len(call.inputs) <= len(args) <= len(op.inputs)
+        and len(call.inputs) <= min(len(args), width)
+        and len(args) <= width + len(op.schema)
         and not any(a is NULL for a in args)
+        and all(type(a) in _PLAIN_TYPES for a in args[width:])
         and all(name in op.schema for name in kwargs)
     )
 

@@ -15,11 +15,12 @@ from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.backend import array_namespace, namespace_of
 from autohybrid.tensor.frontend import BoundCall
 from autohybrid.tensor.opdef import OpDef
+from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.shapes import same_dtype, same_shape
 from autohybrid.tensor.tape import TapeNode, state
 
 _KERNEL_ERRORS = (ValueError, IndexError, TypeError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError)
-_checked: dict[tuple[Any, ...], bool] = {}
+_REMEMBERED = 1024
 
 
 def call_operator(call: BoundCall) -> Any:
@@ -39,6 +40,12 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     """Run `op` on NDArrays. Raises MXNetError for shapes, dtypes or values that the operator refuses."""
     if state.builder is not None:
         return state.builder.stage(op, attrs, inputs, out)
+    if out is None and op.is_plain and inputs:
+        for x in inputs:
+            if type(x) is not NDArray:
+                break
+        else:
+            return _invoke_plain(op, attrs, inputs)
     if op.stores_sparse or any([x.stype != "default" for x in inputs]):
         from autohybrid.tensor.sparse_calls import invoke_sparse
 
@@ -69,6 +76,31 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     return outputs[0] if visible == 1 else outputs
 
 
+def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray:
+    """`invoke` for what nearly all small calls are: dense arrays in, one fresh array out, nothing else touched."""
+    first = inputs[0]._data
+    if len(inputs) == 1:
+        arrays = [first]
+        signature: tuple[Any, ...] = (op, first.shape, first.dtype)
+    else:
+        arrays = [x._data for x in inputs]
+        signature = (op, *[a.shape for a in arrays], *[a.dtype for a in arrays])
+    if op.validate and signature not in attrs.accepted:
+        check_inputs(op, attrs, arrays)
+    xp = np if type(first) is np.ndarray else array_namespace(first)
+    token = hush()
+    try:
+        result = op.kernel(xp, attrs, *arrays)
+    except (MXNetError, *_KERNEL_ERRORS) as error:
+        raise explain(op, attrs, arrays, error) from error
+    finally:
+        unhush(token)
+    output = wrap(result[0] if type(result) is tuple else result, inputs[0]._ctx)
+    if state.recording:
+        _record(op, attrs, xp, inputs, (output._data,), (output,))
+    return output
+
+
 def run_kernel(op: OpDef, attrs: Attrs, xp: Any, arrays: Sequence[Any], train: bool, ctx: Context) -> tuple[Any, ...]:
     """Call the kernel on raw arrays; always a tuple. NumPy's complaints become MXNetErrors that name the operator."""
     extra: dict[str, Any] = {}
@@ -76,20 +108,20 @@ def run_kernel(op: OpDef, attrs: Attrs, xp: Any, arrays: Sequence[Any], train: b
         extra["train"] = train
     if op.random:
         extra["rng"] = random_state.generator(ctx)
+    token = hush()
     try:
-        with np.errstate(all="ignore"):
-            result = op.kernel(xp, attrs, *arrays, **extra)
-    except MXNetError as error:
+        result = op.kernel(xp, attrs, *arrays, **extra)
+    except (MXNetError, *_KERNEL_ERRORS) as error:
         raise explain(op, attrs, arrays, error) from error
-    except _KERNEL_ERRORS as error:
-        raise explain(op, attrs, arrays, error) from error
+    finally:
+        unhush(token)
     return result if isinstance(result, tuple) else (result,)
 
 
 def check_inputs(op: OpDef, attrs: Attrs, arrays: Sequence[Any]) -> None:
-    """Shape and dtype inference over concrete inputs; remembers signatures that passed."""
-    key = (op, attrs.key, *[(a.shape, a.dtype.char) for a in arrays])
-    if key in _checked:
+    """Shape and dtype inference over concrete inputs; `attrs` remembers the signatures that passed."""
+    signature = (op, *[a.shape for a in arrays], *[a.dtype for a in arrays])
+    if signature in attrs.accepted:
         return
     outputs = len(op.output_names(attrs))
     try:
@@ -97,9 +129,9 @@ def check_inputs(op: OpDef, attrs: Attrs, arrays: Sequence[Any]) -> None:
         (op.infer_dtype or same_dtype)(attrs, [a.dtype.name for a in arrays], [None] * outputs)
     except MXNetError as error:
         raise explain(op, attrs, arrays, error) from error
-    if len(_checked) > 8192:
-        _checked.clear()
-    _checked[key] = True
+    if len(attrs.accepted) > _REMEMBERED:
+        attrs.accepted.clear()
+    attrs.accepted.add(signature)
 
 
 def explain(op: OpDef, attrs: Attrs, arrays: Sequence[Any], error: Exception) -> MXNetError:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autohybrid.tensor.array import NDArray
-from autohybrid.tensor.frontend import bind, signature
+from autohybrid.tensor.frontend import make_function
 from autohybrid.tensor.imperative import call_operator
 from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import records
@@ -21,11 +21,6 @@ def install(cls: type[NDArray]) -> None:
 
 
 def _method(op: OpDef, name: str) -> Callable[..., Any]:
-    def method(self: NDArray, *args: Any, **kwargs: Any) -> Any:
-        return call_operator(bind(op, name, (self, *args), kwargs))
-
-    method.__name__ = name
+    method = make_function(op, name, call_operator)
     method.__qualname__ = f"NDArray.{name}"
-    method.__doc__ = op.doc
-    method.__signature__ = signature(op)  # type: ignore[attr-defined]
     return method

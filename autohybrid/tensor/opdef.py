@@ -65,7 +65,7 @@ def zero_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[None]:
     return [None] * len(node.inputs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OpDef:
     """The record of one operator. `name` is MXNet's canonical name (`'Convolution'`, `'_plus_scalar'`).
 
@@ -134,6 +134,13 @@ class OpDef:
         return {attr.name: attr for attr in self.attrs}
 
     @cached_property
+    def is_plain(self) -> bool:
+        """Whether a call is nothing but `kernel(xp, attrs, *arrays)` that gives one fresh array (the fast path)."""
+        special = self.random or self.train_dependent or self.mutates or self.view or self.stores_sparse
+        one = not callable(self.outputs) and len(self.outputs) == 1
+        return one and not special and self.visible is None and self.backward_state is None and self.session is None
+
+    @cached_property
     def default_attrs(self) -> Attrs | None:
         """The attributes of a call without keywords; None where a required one is missing."""
         if any(attr.required for attr in self.attrs):
@@ -194,12 +201,6 @@ class OpDef:
     def differentiable(self) -> Literal["yes", "zero", "no"]:
         """Whether a gradient flows, is zero everywhere, or is not defined."""
         return "no" if self.grad is None else "zero" if self.grad is zero_gradient else "yes"
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
     def __repr__(self) -> str:
         return f"OpDef({self.name!r})"

@@ -36,8 +36,8 @@ def _accumulator(x: Any) -> Any:
 
 
 def _sum(xp: Any, attrs: Attrs, x: Any) -> Any:
-    total = x.sum(axis=_axes(attrs, x), dtype=_accumulator(x), keepdims=attrs.keepdims)
-    return finish(total.astype(x.dtype, copy=False))
+    total = xp.add.reduce(x, axis=_axes(attrs, x), dtype=_accumulator(x), keepdims=attrs.keepdims)
+    return finish(total if total.dtype == x.dtype else total.astype(x.dtype))
 
 
 def _mean(xp: Any, attrs: Attrs, x: Any) -> Any:
