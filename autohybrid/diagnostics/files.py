@@ -121,7 +121,7 @@ def _excludes(settings: Settings, folder: str) -> PatternSet:
 
 
 def _walk(top: str, tree: SettingsTree) -> Iterator[str]:
-    """Every Python file and notebook below `top`, which itself is never excluded."""
+    """Every Python file and notebook below `top`, which itself is never excluded, and every folder that is closed."""
     stack: list[tuple[str, tuple[PatternSet, ...]]] = [(top, read_gitignores_above(top))]
     compiled: dict[str, PatternSet] = {}
     while stack:
@@ -136,7 +136,10 @@ def _walk(top: str, tree: SettingsTree) -> Iterator[str]:
         active = ignores if settings.respect_gitignore else ()
         try:
             entries = list(os.scandir(folder))
+        except FileNotFoundError:
+            continue  # removed since its parent was listed
         except OSError:
+            yield folder  # reading it will say why
             continue
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
@@ -170,6 +173,8 @@ def read_bytes(absolute: str) -> bytes | Unreadable:
         with open(absolute, "rb") as stream:
             return stream.read()
     except OSError as error:
+        if os.path.isdir(absolute):
+            return Unreadable("is a folder that cannot be listed", "access")
         return Unreadable(f"cannot be read: {(error.strerror or str(error)).lower()}", "access")
 
 

@@ -99,6 +99,24 @@ def test_a_file_that_cannot_be_opened_is_a_finding(cli: Cli, tmp_path: Path) -> 
     assert cli("check", "loop.py").code == 2
 
 
+def test_a_folder_that_cannot_be_listed_is_a_finding(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "a.py").write_text("badAH101\n")
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if path.endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = json.loads(cli("check", ".", "--output-format", "json").out)
+    assert [(item["code"], item["message"]) for item in found] == [
+        ("AH101", "`AH101` is bad"),
+        ("AH002", "this file is a folder that cannot be listed"),
+    ]
+
+
 def test_line_ends_of_every_kind_count_as_python_counts_them(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_bytes(b"x = 1\r\nbadAH101\r\n")
     assert codes(cli("check", ".", "--output-format", "json").out) == [("a.py", "AH101", 2)]
