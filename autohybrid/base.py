@@ -19,7 +19,14 @@ __all__ = ["DeferredInitializationError", "MXNetError", "NotImplementedForSymbol
 numeric_types = (float, int, numbers.Real)
 integer_types = (int, numbers.Integral)
 string_types = (str,)
-mx_real_t = "float32"
+
+
+def __getattr__(name: str) -> Any:
+    if name == "mx_real_t":  # NumPy's float32, which only the run time loads
+        import autohybrid
+
+        return autohybrid.nd.zeros((1,)).dtype
+    raise AttributeError(f"module 'autohybrid.base' has no attribute '{name}'")
 
 
 def py_str(text: bytes) -> str:

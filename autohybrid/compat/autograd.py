@@ -1,6 +1,7 @@
 """`mx.autograd`: the tape's functions, and `get_symbol`, which needs graphs."""
 
 from autohybrid.graph.recorded import get_symbol
+from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.autograd import (
     Function,
     backward,
@@ -17,6 +18,6 @@ from autohybrid.tensor.autograd import (
 )
 
 __all__ = [
-    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause",
+    "Function", "NDArray", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause",
     "predict_mode", "record", "set_recording", "set_training", "train_mode",
 ]  # fmt: skip

@@ -57,10 +57,16 @@ class Executor:
             None if args_grad is None else _arrange("args_grad", self._names, args_grad, True)
         )
         self.aux_arrays: list[NDArray] = _arrange("aux_states", self._state_names, aux_states, False)
-        self.outputs: list[NDArray] = []
         self._monitor: Monitor | None = None
         self._recorded: list[NDArray] = []
-        symbol.infer_shape_partial(**{n: a.shape for n, a in zip(self._names, self.arg_arrays)})
+        self.outputs: list[NDArray] = self._fresh_outputs()
+
+    def _fresh_outputs(self) -> list[NDArray]:
+        """Zeros for the outputs, as far as their shapes and dtypes follow from the arguments."""
+        shapes = self._symbol.infer_shape_partial(**{n: a.shape for n, a in self.arg_dict.items()})[1] or []
+        types = self._symbol.infer_type_partial(**{n: a.dtype for n, a in self.arg_dict.items()})[1]
+        known = all(s and 0 not in s for s in shapes) and None not in types
+        return [creation.zeros(s, self._ctx, t) for s, t in zip(shapes, types)] if known else []
 
     @property
     def arg_dict(self) -> dict[str, NDArray]:
@@ -188,7 +194,11 @@ class Executor:
             for (name, array), shape in zip(self.aux_dict.items(), aux_shapes)
         }
         given = None if self.grad_arrays is None else grads
-        return Executor(self._symbol, self._ctx, args, given, self._requests, states)
+        other = Executor(self._symbol, self._ctx, args, given, self._requests, states)
+        if len(other.outputs) == len(self.outputs):
+            pairs = zip(self.outputs, other.outputs, self._symbol.list_outputs())
+            other.outputs = [_resized(mine, theirs.shape, name, True, True) for mine, theirs, name in pairs]
+        return other
 
 
 def simple_bind(symbol: Symbol, ctx: Context, grad_req: Any, type_dict: Any, shapes: Mapping[str, Any]) -> Executor:

@@ -21,7 +21,7 @@ def infer_shapes(heads: Iterable[Head], known: Mapping[str, Shape]) -> dict[Head
     """
     return _infer(
         heads,
-        lambda node: unify(known.get(node.name), _declared_shape(node)),
+        lambda node: known.get(node.name) or _declared_shape(node),  # a shape that is given overrides the declared one
         lambda op: op.infer_shape or same_shape,
         unify,
     )

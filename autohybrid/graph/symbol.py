@@ -70,8 +70,7 @@ class Symbol:
 
     def get_children(self) -> Symbol | None:
         """A group of the inputs of the outputs' nodes; None for a variable."""
-        seen = {head for node, _ in self._heads for head in node.inputs}
-        heads = [h for node, _ in self._heads for h in node.inputs if h in seen]
+        heads = [head for node in dict.fromkeys(n for n, _ in self._heads) for head in node.inputs]
         return Symbol(heads) if heads else None
 
     def __len__(self) -> int:
@@ -112,6 +111,11 @@ class Symbol:
 
     def __copy__(self) -> Symbol:
         return Symbol(self._heads)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from autohybrid.graph.compose import load_json
+
+        return load_json, (self.tojson(),)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Symbol:
         return Symbol(self._heads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autohybrid.graph.cached_op import CachedOp
 from autohybrid.ndarray import _internal, contrib, image, linalg, ndarray, random, sparse
 from autohybrid.tensor import arithmetic as _arithmetic
 from autohybrid.tensor import composites as _composites
@@ -27,5 +28,16 @@ globals().update({r.function: _arithmetic.function_of(r) for r in _arithmetic.BI
 true_divide = globals()["divide"]
 
 __getattr__, __dir__ = _lazy_namespace(globals(), "", "autohybrid.ndarray", _call_operator)
-__all__ = ["NDArray", "_internal", "contrib", "image", "linalg", "ndarray", "random", "sparse", "true_divide"]
+__all__ = [
+    "CachedOp",
+    "NDArray",
+    "_internal",
+    "contrib",
+    "image",
+    "linalg",
+    "ndarray",
+    "random",
+    "sparse",
+    "true_divide",
+]
 __all__ += [name for m in (_composites, _creation, _exchange, _saving) for name in m.__all__]

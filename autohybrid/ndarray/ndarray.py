@@ -13,6 +13,7 @@ from autohybrid.tensor.creation import arange, array, empty, eye, full, linspace
 from autohybrid.tensor.exchange import from_dlpack, from_numpy, to_dlpack_for_read, to_dlpack_for_write
 from autohybrid.tensor.saving import load, load_frombuffer, save
 
+py_slice = slice  # the name under which code imports it from here
 _STORAGE_TYPE_ID_TO_STR = {-1: "undefined", 0: "default", 1: "row_sparse", 2: "csr"}
 _STORAGE_TYPE_STR_TO_ID = {name: number for number, name in _STORAGE_TYPE_ID_TO_STR.items()}
 _STORAGE_TYPE_UNDEFINED, _STORAGE_TYPE_DEFAULT, _STORAGE_TYPE_ROW_SPARSE, _STORAGE_TYPE_CSR = -1, 0, 1, 2

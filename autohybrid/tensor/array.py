@@ -143,6 +143,11 @@ class NDArray:
         host = to_host(self._data)
         return host.copy() if host is self._data or host.base is not None else host
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """What NumPy's functions take the array for: a copy of its values."""
+        host = self.asnumpy()
+        return host if dtype is None else host.astype(dtype, copy=False)
+
     def asscalar(self) -> Any:
         """The one element as a NumPy scalar. Raises ValueError when there are several."""
         if self.size != 1:

@@ -43,6 +43,9 @@ def moveaxis(tensor: NDArray, source: int | Sequence[int], destination: int | Se
     targets = _axes(destination, tensor.ndim, "destination")
     if len(origins) != len(targets):
         raise ValueError("moveaxis: `source` and `destination` must have the same number of elements")
+    for what, axes in (("source", origins), ("destination", targets)):
+        if len(set(axes)) < len(axes):
+            raise ValueError(f"moveaxis: `{what}` names one axis twice")
     order = [axis for axis in range(tensor.ndim) if axis not in origins]
     for target, origin in sorted(zip(targets, origins)):
         order.insert(target, origin)

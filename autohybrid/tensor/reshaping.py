@@ -31,8 +31,9 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
             raise AssertionError("reshape: the shape was not given")
     codes = tuple(_integer(code) for code in ((wanted,) if isinstance(wanted, int) else wanted))
     reverse = bool(kwargs.get("reverse", False))
-    if not codes and prod(self.shape) != 1:
-        raise ValueError(f"cannot reshape array of size {self.size} into shape ()")
+    plain = all(code > 0 for code in codes)
+    if plain and prod(codes) < prod(self.shape):
+        raise ValueError(f"cannot reshape array of size {self.size} into shape {codes}")
     return _reshaped(self, codes, reverse)
 
 
