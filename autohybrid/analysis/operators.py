@@ -218,7 +218,7 @@ def _check_keywords(frame: Frame, name: str, facts: OperatorFacts | None, argume
     elif facts is not None:
         known = set(facts.attrs) | set(facts.inputs) | _COMMON_KEYWORDS
         exact = bool(facts.attrs)
-        if facts.variadic or ("." in name and not facts.attrs):
+        if not facts.attrs and (facts.variadic or "." in name):
             return
     else:
         return
