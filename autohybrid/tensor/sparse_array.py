@@ -326,7 +326,7 @@ class RowSparseNDArray(BaseSparseNDArray):
     @classmethod
     def _compress(cls, dense: Array) -> tuple[Array, tuple[Array, ...]]:
         xp = array_namespace(dense)
-        rows = xp.flatnonzero((dense != 0).reshape(dense.shape[0], -1).any(axis=1))
+        rows = xp.flatnonzero((dense != 0).any(axis=tuple(range(1, dense.ndim))))
         return dense[rows], (rows.astype("int64"),)
 
     def retain(self, indices: Any) -> NDArray:
