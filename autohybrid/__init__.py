@@ -23,6 +23,8 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "random": ("autohybrid.tensor.random", None),
     "init": ("autohybrid.optim.initializer", None),
     "initializer": ("autohybrid.optim.initializer", None),
+    "np": ("autohybrid.numpy", None),
+    "npx": ("autohybrid.numpy_extension", None),
     "operator": ("autohybrid.tensor.custom", None),
     "optimizer": ("autohybrid.optim.optimizer", None),
     "lr_scheduler": ("autohybrid.optim.lr_scheduler", None),

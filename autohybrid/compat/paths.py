@@ -13,6 +13,8 @@ _MOVED: dict[str, str] = {
     "random": "autohybrid.tensor.random",
     "init": "autohybrid.optim.initializer",
     "initializer": "autohybrid.optim.initializer",
+    "np": "autohybrid.numpy",
+    "npx": "autohybrid.numpy_extension",
     "operator": "autohybrid.tensor.custom",
     "optimizer": "autohybrid.optim.optimizer",
     "optimizer.optimizer": "autohybrid.optim.optimizer",

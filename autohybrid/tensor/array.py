@@ -178,6 +178,12 @@ class NDArray:
         """Itself: a classic array."""
         return self
 
+    def as_np_ndarray(self) -> Any:
+        """The `mx.np` array over the same memory."""
+        from autohybrid.tensor.numpy_array import ndarray
+
+        return ndarray(self)
+
     def tostype(self, stype: str) -> NDArray:
         """The array in another storage type: 'default', 'csr' or 'row_sparse'."""
         from autohybrid.tensor.sparse import cast_storage
@@ -248,10 +254,11 @@ class NDArray:
         return type(self), (None,), self.__getstate__()
 
     def __copy__(self) -> NDArray:
-        return self.copy()
+        duplicate: NDArray = self.copy()
+        return duplicate
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
-        return self.copy()
+        return self.__copy__()
 
 
 def wrap(data: Array, ctx: Context = _CPU) -> NDArray:

@@ -28,6 +28,8 @@ LAYERS: dict[str, int] = {
     "diagnostics": 3,
     "graph": 3,
     "ndarray": 3,
+    "numpy": 3,
+    "numpy_extension": 3,
     "symbol": 3,
     "transform": 4,
     "interop": 4,
