@@ -20,7 +20,6 @@ from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.imperative import invoke
 from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import get_operator
-from autohybrid.tensor.tape import state
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) ->
     """`lhs <operator> rhs` where at least one is an NDArray, or both are numbers. Raises TypeError for other types."""
     if isinstance(lhs, NDArray):
         if isinstance(rhs, NDArray):
-            return _with_array(row, lhs, rhs, out)
+            return invoke(*_resolved(row.broadcast), (lhs, rhs), out)
         if type(rhs) in _PLAIN or (isinstance(rhs, NUMBERS) and not isinstance(rhs, complex)):
             return _with_scalar(row.scalar, lhs, rhs, out)
     elif isinstance(rhs, NDArray) and isinstance(lhs, NUMBERS) and not isinstance(lhs, complex):
@@ -109,14 +108,6 @@ def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) ->
             return delegate(row, lhs, rhs)
     wrong = rhs if isinstance(lhs, (NDArray, *NUMBERS)) and not isinstance(lhs, complex) else lhs
     raise TypeError(f"type {type(wrong)} not supported")
-
-
-def _with_array(row: Binary, lhs: NDArray, rhs: NDArray, out: NDArray | None) -> Any:
-    # While recording, arrays of one shape take the element-wise operator: its gradient has nothing to sum over.
-    plain = state.recording and state.builder is None and type(lhs) is type(rhs) is NDArray
-    same = plain and lhs._data.shape == rhs._data.shape
-    op, attrs = _resolved(row.elementwise if same else row.broadcast)
-    return invoke(op, attrs, (lhs, rhs), out)
 
 
 def _with_scalar(name: str, array: NDArray, number: Any, out: NDArray | None) -> Any:

@@ -124,7 +124,8 @@ def _broadcast_gradient(partials: Partials) -> Gradient:
 
 def _elementwise_gradient(partials: Partials) -> Gradient:
     def gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
-        return list(partials(F, heads[0], *node.inputs, node.outputs[0]))
+        x, y = node.inputs
+        return list(partials(F, heads[0], x, y, node.outputs[0]))
 
     return gradient
 

@@ -7,7 +7,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import OpDef, Sample, Shapes
-from autohybrid.tensor.shapes import unify_dim
+from autohybrid.tensor.shapes import require_known, unify_dim
 
 
 def _kernel(xp: Any, attrs: Attrs, *matrices: Any) -> Any:
@@ -19,10 +19,9 @@ def _kernel(xp: Any, attrs: Attrs, *matrices: Any) -> Any:
 
 def _infer(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     rows, columns = 1, -1
+    require_known([f"arg{i}" for i in range(len(ins))], ins)
     for shape in ins:
-        if shape is None:
-            rows = -1
-            continue
+        assert shape is not None
         if len(shape) != 2:
             raise MXNetError(f"every input must be a matrix, got shape {shape}")
         rows = -1 if -1 in (rows, shape[0]) else rows * shape[0]

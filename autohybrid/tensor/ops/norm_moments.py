@@ -103,7 +103,7 @@ OPERATORS: tuple[OpDef, ...] = (
         "moments",
         _moments,
         attrs=(Attr("axes", "shape?", None), Attr("keepdims", "bool", False)),
-        outputs=("mean", "var"),
+        outputs=("output0", "output1"),
         infer_shape=_infer_moments,
         grad=_moments_gradient,
         doc="The mean and the (population) variance along `axes`, which must be given.",

@@ -20,6 +20,13 @@ def _erf_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     return F._mul_scalar(heads[0] * bell, scalar=2 / math.sqrt(math.pi))
 
 
+def _erfinv(xp: Any, attrs: Attrs, x: Any) -> Any:
+    if x.dtype.kind == "f":
+        return special.erfinv(xp, x)
+    value = special.erfinv(xp, x)
+    return xp.where(value != value, 0, value).astype(x.dtype)  # integers outside [-1, 1] give 0
+
+
 def _erfinv_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     return F._mul_scalar(heads[0] * F.exp(F.square(node.outputs[0])), scalar=0.5 * math.sqrt(math.pi))
 
@@ -42,7 +49,7 @@ def _polygamma_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 def _record(
     name: str,
-    compute: Callable[[Any, Any], Any],
+    kernel: Callable[..., Any],
     gradient: Any,
     aliases: tuple[str, ...],
     low: float,
@@ -51,7 +58,7 @@ def _record(
 ) -> OpDef:
     return OpDef(
         name,
-        in_floats(compute),
+        kernel,
         infer_dtype=numeric_dtype,
         grad=gradient,
         aliases=aliases,
@@ -61,12 +68,12 @@ def _record(
 
 
 OPERATORS: tuple[OpDef, ...] = (
-    _record("erf", special.erf, _erf_gradient, ("_npx_erf",), -2, 2, "The error function, element by element."),
-    _record("erfinv", special.erfinv, _erfinv_gradient, ("_npx_erfinv",), -0.9, 0.9,
+    _record("erf", in_floats(special.erf), _erf_gradient, ("_npx_erf",), -2, 2, "The error function, element by element."),
+    _record("erfinv", _erfinv, _erfinv_gradient, ("_npx_erfinv",), -0.9, 0.9,
             "The inverse of the error function, element by element: infinite at -1 and 1, NaN outside."),
-    _record("gamma", special.gamma, _gamma_gradient, ("_npx_gamma", "_sparse_gamma"), 0.5, 4,
+    _record("gamma", in_floats(special.gamma), _gamma_gradient, ("_npx_gamma", "_sparse_gamma"), 0.5, 4,
             "The gamma function, element by element."),
-    _record("gammaln", special.gammaln, _gammaln_gradient, ("_npx_gammaln", "_sparse_gammaln"), 0.5, 5,
+    _record("gammaln", in_floats(special.gammaln), _gammaln_gradient, ("_npx_gammaln", "_sparse_gammaln"), 0.5, 5,
             "The logarithm of the absolute gamma function, element by element."),
     OpDef(
         "_polygamma",

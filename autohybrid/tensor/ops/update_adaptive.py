@@ -73,7 +73,8 @@ def _mp_adamw_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dt
 def _multi_adamw(xp: Any, attrs: Attrs, i: int, arrays: Sequence[Any], shared: Sequence[Any]) -> Sequence[Any]:
     rates = {"lr": attrs.lrs[i], "wd": attrs.wds[i], "eta": attrs.etas[i]}
     if len(arrays) == 4:
-        return adamw(xp, attrs, *widen(xp, *arrays), shared[0], **rates)
+        weight, grad, mean, var = widen(xp, *arrays)
+        return adamw(xp, attrs, weight, grad, mean, var, shared[0], **rates)
     _, grad, mean, var, weight32 = arrays
     fresh, mean, var = adamw(xp, attrs, weight32, grad.astype(weight32.dtype), mean, var, shared[0], **rates)
     return fresh, mean, var, fresh

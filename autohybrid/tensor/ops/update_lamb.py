@@ -30,8 +30,9 @@ _PHASE1 = (
 
 
 def _phase1(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
-    direction, mean, var = lamb_direction(xp, attrs, *widen(xp, *arrays), attrs.t, attrs.wd)
-    return narrow(direction, arrays[0]), narrow(mean, arrays[2]), narrow(var, arrays[3])
+    weight, grad, mean, var = widen(xp, *arrays)
+    results = lamb_direction(xp, attrs, weight, grad, mean, var, attrs.t, attrs.wd)
+    return tuple([narrow(r, a) for r, a in zip(results, (arrays[0], *arrays[2:]))])
 
 
 def _mp_phase1(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
@@ -46,7 +47,8 @@ def _mp_phase1_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, D
 
 
 def _phase2(xp: Any, attrs: Attrs, *arrays: Any) -> Any:
-    return narrow(lamb_step(xp, attrs, *widen(xp, *arrays), attrs.lr), arrays[0])
+    weight, direction, r1, r2 = widen(xp, *arrays)
+    return narrow(lamb_step(xp, attrs, weight, direction, r1, r2, attrs.lr), arrays[0])
 
 
 def _mp_phase2(xp: Any, attrs: Attrs, *arrays: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shapes
-from autohybrid.tensor.shapes import unify, unify_all, unify_dtypes
+from autohybrid.tensor.shapes import require_known, unify, unify_all, unify_dtypes
 
 
 def _aligned(condition: Any, ndim: int) -> Any:
@@ -24,6 +24,8 @@ def _where(xp: Any, attrs: Attrs, condition: Any, x: Any, y: Any) -> Any:
 def _infer_where(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     condition = ins[0]
     data = unify_all([ins[1], ins[2], outs[0]])
+    if condition is not None and len(condition) == 1:
+        require_known(("x",), [data])
     if condition is not None and data is not None:
         if len(condition) == len(data):
             condition = data = unify(condition, data)
