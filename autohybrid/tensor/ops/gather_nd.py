@@ -12,7 +12,7 @@ from autohybrid.tensor.gathering import positions_of_tuples, to_integers
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes, zero_gradient
 from autohybrid.tensor.ops.take import scatter_dtype
 from autohybrid.tensor.scatter import add_rows
-from autohybrid.tensor.shapes import first_dtype, unify, unify_dtypes
+from autohybrid.tensor.shapes import first_dtype, require_known, unify, unify_dtypes
 
 _SHAPE = Attr("shape", "shape", doc="the shape of the whole array")
 
@@ -142,6 +142,8 @@ def _grad_backward_mask(F: Any, node: GradNode, heads: Sequence[Any]) -> list[An
 # -- index_copy ------------------------------------------------------------------------------------------------------
 def _infer_index_copy(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     old, index, new = ins
+    if old is not None:
+        require_known(("index_vector", "new_tensor"), (index, new))
     old = unify(old, outs[0])
     if index is not None:
         index = unify(index, (-1,))

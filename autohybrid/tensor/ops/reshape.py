@@ -10,7 +10,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.reshape_codes import fill_unknown_extent, resolve_reshape
-from autohybrid.tensor.shapes import first_dtype, is_known, normalize_axis, unify
+from autohybrid.tensor.shapes import first_dtype, is_known, normalize_axis, require_known, unify
 
 
 def _grad_like_input(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -65,10 +65,10 @@ def _like_target(attrs: Attrs, lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tu
 def _infer_reshape_like(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     lhs, rhs = ins
     whole = attrs.lhs_begin is attrs.lhs_end is attrs.rhs_begin is attrs.rhs_end is None
-    if rhs is None or (lhs is None and not whole):
-        return ins, outs
     if lhs is None:
-        return ins, [unify(rhs, outs[0])]
+        return ins, [unify(rhs, outs[0])] if whole else outs
+    require_known(("rhs",), (rhs,))
+    assert rhs is not None
     target = _like_target(attrs, lhs, rhs)
     if is_known(target):
         lhs = fill_unknown_extent(lhs, prod(target))

@@ -11,7 +11,7 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.gathering import bounded, positions_along, to_integers
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shapes, zero_gradient
 from autohybrid.tensor.scatter import add_at
-from autohybrid.tensor.shapes import attr_dtype, first_dtype, normalize_axis, unify, unify_dtypes
+from autohybrid.tensor.shapes import attr_dtype, first_dtype, normalize_axis, require_known, unify, unify_dtypes
 
 
 def scatter_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
@@ -125,6 +125,8 @@ def _grad_backward_pick(F: Any, node: GradNode, heads: Sequence[Any]) -> list[An
 def _infer_batch_take(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     source = unify(ins[0], (-1, -1))
     assert source is not None
+    if ins[0] is not None:
+        require_known(("indices",), ins[1:])
     rows = unify(unify(ins[1], (source[0],)), outs[0])
     return [source, rows], [rows]
 
