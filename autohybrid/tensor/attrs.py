@@ -75,6 +75,7 @@ class Attrs:
     """
 
     __slots__ = ("__dict__", "accepted", "given", "key")
+    session: Any  # only for operators whose calls have one, see OpDef.session
 
     def __init__(self, values: Mapping[str, Any], given: Mapping[str, str]) -> None:
         self.__dict__.update(values)

@@ -62,7 +62,8 @@ OPERATORS: tuple[OpDef, ...] = (
         infer_dtype=_infer_dtype,
         aliases=("_npi_histogram",),
         doc="The number of values in each bin (int64) and the edges of the bins: `bin_cnt` equal ones over `range`, or "
-        "those whose edges `bins` lists in growing order. The last bin holds its right edge; values outside are left out.",
+        "those whose edges `bins` lists in growing order. The last bin holds its right edge; values outside are "
+        "left out.",
         samples=(
             Sample(((12,),), {"bin_cnt": 4, "range": (0, 4)}, low=0, high=4),
             Sample(((2, 3), (4,)), low=0, high=3, values={1: [0.0, 0.5, 1.0, 2.5]}),

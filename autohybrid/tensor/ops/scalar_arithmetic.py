@@ -71,21 +71,66 @@ def _exponential_slope(F: Any, h: Any, s: float, node: GradNode) -> Any:
 _ROWS = (
     _Row("_plus_scalar", ("_PlusScalar",), lambda xp, x, s: xp.add(x, s), lambda F, h, s, n: h, "x + scalar"),
     _Row("_minus_scalar", ("_MinusScalar",), lambda xp, x, s: xp.subtract(x, s), lambda F, h, s, n: h, "x - scalar"),
-    _Row("_rminus_scalar", ("_RMinusScalar",), lambda xp, x, s: xp.subtract(s, x), lambda F, h, s, n: F.negative(h), "scalar - x"),
-    _Row("_mul_scalar", ("_MulScalar",), lambda xp, x, s: xp.multiply(x, s), lambda F, h, s, n: F._mul_scalar(h, scalar=s), "x * scalar"),
+    _Row(
+        "_rminus_scalar",
+        ("_RMinusScalar",),
+        lambda xp, x, s: xp.subtract(s, x),
+        lambda F, h, s, n: F.negative(h),
+        "scalar - x",
+    ),
+    _Row(
+        "_mul_scalar",
+        ("_MulScalar",),
+        lambda xp, x, s: xp.multiply(x, s),
+        lambda F, h, s, n: F._mul_scalar(h, scalar=s),
+        "x * scalar",
+    ),
     _Row("_div_scalar", ("_DivScalar",), divide, lambda F, h, s, n: F._div_scalar(h, scalar=s), "x / scalar"),
     _Row("_rdiv_scalar", ("_RDivScalar",), lambda xp, x, s: divide(xp, s, x), _reciprocal_slope, "scalar / x"),
-    _Row("_mod_scalar", ("_ModScalar",), _remainder, lambda F, h, s, n: h, "the remainder of x / scalar, with the sign of the scalar"),
-    _Row("_rmod_scalar", ("_RModScalar",), lambda xp, x, s: _remainder(xp, s, x), _remainder_slope, "the remainder of scalar / x, with the sign of x"),
+    _Row(
+        "_mod_scalar",
+        ("_ModScalar",),
+        _remainder,
+        lambda F, h, s, n: h,
+        "the remainder of x / scalar, with the sign of the scalar",
+    ),
+    _Row(
+        "_rmod_scalar",
+        ("_RModScalar",),
+        lambda xp, x, s: _remainder(xp, s, x),
+        _remainder_slope,
+        "the remainder of scalar / x, with the sign of x",
+    ),
     _Row("_power_scalar", ("_PowerScalar",), _power, _power_slope, "x to the power scalar"),
-    _Row("_rpower_scalar", ("_RPowerScalar",), lambda xp, x, s: _power(xp, s, x), _exponential_slope, "scalar to the power x"),
-    _Row("_maximum_scalar", ("_MaximumScalar", "_npi_maximum_scalar"), lambda xp, x, s: xp.maximum(x, s),
-         lambda F, h, s, n: h * F._greater_equal_scalar(n.inputs[0], scalar=s), "the larger of x and scalar"),
-    _Row("_minimum_scalar", ("_MinimumScalar", "_npi_minimum_scalar"), lambda xp, x, s: xp.minimum(x, s),
-         lambda F, h, s, n: h * F._lesser_equal_scalar(n.inputs[0], scalar=s), "the smaller of x and scalar"),
-    _Row("_hypot_scalar", ("_HypotScalar", "_npi_hypot_scalar"), lambda xp, x, s: xp.hypot(x, s).astype(x.dtype, copy=False),
-         lambda F, h, s, n: h * (n.inputs[0] / n.outputs[0]), "sqrt(x*x + scalar*scalar)"),
-)  # fmt: skip
+    _Row(
+        "_rpower_scalar",
+        ("_RPowerScalar",),
+        lambda xp, x, s: _power(xp, s, x),
+        _exponential_slope,
+        "scalar to the power x",
+    ),
+    _Row(
+        "_maximum_scalar",
+        ("_MaximumScalar", "_npi_maximum_scalar"),
+        lambda xp, x, s: xp.maximum(x, s),
+        lambda F, h, s, n: h * F._greater_equal_scalar(n.inputs[0], scalar=s),
+        "the larger of x and scalar",
+    ),
+    _Row(
+        "_minimum_scalar",
+        ("_MinimumScalar", "_npi_minimum_scalar"),
+        lambda xp, x, s: xp.minimum(x, s),
+        lambda F, h, s, n: h * F._lesser_equal_scalar(n.inputs[0], scalar=s),
+        "the smaller of x and scalar",
+    ),
+    _Row(
+        "_hypot_scalar",
+        ("_HypotScalar", "_npi_hypot_scalar"),
+        lambda xp, x, s: xp.hypot(x, s).astype(x.dtype, copy=False),
+        lambda F, h, s, n: h * (n.inputs[0] / n.outputs[0]),
+        "sqrt(x*x + scalar*scalar)",
+    ),
+)
 
 
 def _kernel(compute: Compute) -> Callable[..., Any]:

@@ -68,13 +68,36 @@ def _record(
 
 
 OPERATORS: tuple[OpDef, ...] = (
-    _record("erf", in_floats(special.erf), _erf_gradient, ("_npx_erf",), -2, 2, "The error function, element by element."),
-    _record("erfinv", _erfinv, _erfinv_gradient, ("_npx_erfinv",), -0.9, 0.9,
-            "The inverse of the error function, element by element: infinite at -1 and 1, NaN outside."),
-    _record("gamma", in_floats(special.gamma), _gamma_gradient, ("_npx_gamma", "_sparse_gamma"), 0.5, 4,
-            "The gamma function, element by element."),
-    _record("gammaln", in_floats(special.gammaln), _gammaln_gradient, ("_npx_gammaln", "_sparse_gammaln"), 0.5, 5,
-            "The logarithm of the absolute gamma function, element by element."),
+    _record(
+        "erf", in_floats(special.erf), _erf_gradient, ("_npx_erf",), -2, 2, "The error function, element by element."
+    ),
+    _record(
+        "erfinv",
+        _erfinv,
+        _erfinv_gradient,
+        ("_npx_erfinv",),
+        -0.9,
+        0.9,
+        "The inverse of the error function, element by element: infinite at -1 and 1, NaN outside.",
+    ),
+    _record(
+        "gamma",
+        in_floats(special.gamma),
+        _gamma_gradient,
+        ("_npx_gamma", "_sparse_gamma"),
+        0.5,
+        4,
+        "The gamma function, element by element.",
+    ),
+    _record(
+        "gammaln",
+        in_floats(special.gammaln),
+        _gammaln_gradient,
+        ("_npx_gammaln", "_sparse_gammaln"),
+        0.5,
+        5,
+        "The logarithm of the absolute gamma function, element by element.",
+    ),
     OpDef(
         "_polygamma",
         _polygamma,
@@ -87,4 +110,4 @@ OPERATORS: tuple[OpDef, ...] = (
             for shape, order in (((1,), 0), ((2, 3), 1), ((0, 2), 0), ((3,), 2))
         ),
     ),
-)  # fmt: skip
+)

@@ -131,7 +131,11 @@ _HALF = ("float16", "float16", "float32", "float32", "float32")
 
 OPERATORS: tuple[OpDef, ...] = (
     OpDef(
-        "lamb_update_phase1", _phase1, inputs=("weight", "grad", "mean", "var"), attrs=_PHASE1, aux=("mean", "var"),
+        "lamb_update_phase1",
+        _phase1,
+        inputs=("weight", "grad", "mean", "var"),
+        attrs=_PHASE1,
+        aux=("mean", "var"),
         mutates=("mean", "var"),
         doc="The direction in which LAMB moves the weight; `mean` and `var` change in place.",
         samples=(
@@ -142,13 +146,21 @@ OPERATORS: tuple[OpDef, ...] = (
         ),
     ),
     OpDef(
-        "mp_lamb_update_phase1", _mp_phase1, inputs=("weight", "grad", "mean", "var", "weight32"), attrs=_PHASE1,
-        infer_dtype=_mp_phase1_dtype, aux=("mean", "var", "weight32"), mutates=("mean", "var"),
+        "mp_lamb_update_phase1",
+        _mp_phase1,
+        inputs=("weight", "grad", "mean", "var", "weight32"),
+        attrs=_PHASE1,
+        infer_dtype=_mp_phase1_dtype,
+        aux=("mean", "var", "weight32"),
+        mutates=("mean", "var"),
         doc="`lamb_update_phase1` for the float32 copy of a half-precision weight; the direction is float32.",
         samples=(Sample(((2, 3),) * 5, {"t": 1, "wd": 0.1}, low=0.1, dtypes=_HALF),),
     ),
     OpDef(
-        "lamb_update_phase2", _phase2, inputs=("weight", "g", "r1", "r2"), attrs=(LR, *_BOUNDS),
+        "lamb_update_phase2",
+        _phase2,
+        inputs=("weight", "g", "r1", "r2"),
+        attrs=(LR, *_BOUNDS),
         infer_shape=_phase2_shape,
         doc="The weight moved by LAMB along the direction `g`, with `r1` and `r2` the norms (shape (1,)) of the weight "
         "and of `g`; their ratio counts as 1 when one is 0.",
@@ -161,13 +173,20 @@ OPERATORS: tuple[OpDef, ...] = (
         ),
     ),
     OpDef(
-        "mp_lamb_update_phase2", _mp_phase2, inputs=("weight", "g", "r1", "r2", "weight32"), attrs=(LR, *_BOUNDS),
-        infer_shape=_phase2_shape, infer_dtype=_mp_phase2_dtype, aux=("weight32",),
-        doc="`lamb_update_phase2` computed from the float32 copy `weight32`, which does not change (as in MXNet): to train "
-        "on, apply `lamb_update_phase2` to the copy.",
+        "mp_lamb_update_phase2",
+        _mp_phase2,
+        inputs=("weight", "g", "r1", "r2", "weight32"),
+        attrs=(LR, *_BOUNDS),
+        infer_shape=_phase2_shape,
+        infer_dtype=_mp_phase2_dtype,
+        aux=("weight32",),
+        doc="`lamb_update_phase2` computed from the float32 copy `weight32`, which does not change (as in MXNet): to "
+        "train on, apply `lamb_update_phase2` to the copy.",
         samples=(
             Sample(
-                ((2, 3), (2, 3), (1,), (1,), (2, 3)), {"lr": 0.1}, low=0.5,
+                ((2, 3), (2, 3), (1,), (1,), (2, 3)),
+                {"lr": 0.1},
+                low=0.5,
                 dtypes=("float16", "float32", "float32", "float32", "float32"),
             ),
         ),
@@ -175,7 +194,9 @@ OPERATORS: tuple[OpDef, ...] = (
     _multi_lamb_record("_multi_lamb_update", ("weight", "grad", "mean", "var")),
     _multi_lamb_record("_multi_mp_lamb_update", ("weight", "grad", "mean", "var", "weight32")),
     OpDef(
-        "multi_lars", _multi_lars, inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),
+        "multi_lars",
+        _multi_lars,
+        inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),
         attrs=(Attr("eta", "float"), Attr("eps", "float"), RESCALE),
         doc="LARS' learning rates: `lrs` times eta |w| / (|g| rescale_grad + wd |w| + eps), from the sums of squares; "
         "unscaled where one is 0.",
@@ -186,19 +207,32 @@ OPERATORS: tuple[OpDef, ...] = (
         ),
     ),
     OpDef(
-        "multi_sum_sq", _sum_of_squares, attrs=(Attr("num_arrays", "int"),), variadic="num_arrays",
-        active_inputs=_array_names, infer_shape=_one_each, infer_dtype=fixed_dtype("float32"),
+        "multi_sum_sq",
+        _sum_of_squares,
+        attrs=(Attr("num_arrays", "int"),),
+        variadic="num_arrays",
+        active_inputs=_array_names,
+        infer_shape=_one_each,
+        infer_dtype=fixed_dtype("float32"),
         doc="The sum of the squares of each of `num_arrays` arrays: shape (num_arrays,), float32.",
         samples=(
-            Sample(((2, 3), (4,)), {"num_arrays": 2}), Sample(((1,),), {"num_arrays": 1}),
+            Sample(((2, 3), (4,)), {"num_arrays": 2}),
+            Sample(((1,),), {"num_arrays": 1}),
             Sample(((0, 2), (1,)), {"num_arrays": 2}),
         ),
     ),
     OpDef(
-        "reset_arrays", _zeros, inputs=("array",), attrs=(Attr("num_arrays", "int"),), outputs=(),
-        variadic="num_arrays", active_inputs=_array_names, mutates=("array",),
-        infer_shape=lambda attrs, ins, outs: (ins, []), infer_dtype=lambda attrs, ins, outs: (ins, []),
+        "reset_arrays",
+        _zeros,
+        inputs=("array",),
+        attrs=(Attr("num_arrays", "int"),),
+        outputs=(),
+        variadic="num_arrays",
+        active_inputs=_array_names,
+        mutates=("array",),
+        infer_shape=lambda attrs, ins, outs: (ins, []),
+        infer_dtype=lambda attrs, ins, outs: (ins, []),
         doc="Fills `num_arrays` arrays with zeros, in place; no output.",
         samples=(Sample(((2, 3), (4,)), {"num_arrays": 2}), Sample(((0, 2),), {"num_arrays": 1})),
     ),
-)  # fmt: skip
+)

@@ -77,23 +77,40 @@ def _multi(name: str, rule: Rule, momentum: bool, half: bool, preloaded: bool) -
 OPERATORS: tuple[OpDef, ...] = (
     update_record("sgd_update", sgd, (), (*_PLAIN, LAZY), "Gradient descent.", ("_sparse_sgd_update",)),
     update_record(
-        "sgd_mom_update", sgd_momentum, ("mom",), (*_WITH_MOMENTUM, LAZY), "Gradient descent with momentum.",
-        ("_sparse_sgd_mom_update",), momentum=0.9,
+        "sgd_mom_update",
+        sgd_momentum,
+        ("mom",),
+        (*_WITH_MOMENTUM, LAZY),
+        "Gradient descent with momentum.",
+        ("_sparse_sgd_mom_update",),
+        momentum=0.9,
     ),
     update_record("nag_mom_update", nesterov, ("mom",), _WITH_MOMENTUM, "Nesterov's momentum.", momentum=0.9),
     update_record("signsgd_update", sign_sgd, (), _PLAIN, "Descent by the sign of the gradient."),
     update_record(
-        "signum_update", signum, ("mom",), (*_WITH_MOMENTUM, Attr("wd_lh", "float", 0.0)),
-        "Descent by the sign of the velocity.", momentum=0.9, wd_lh=0.05,
+        "signum_update",
+        signum,
+        ("mom",),
+        (*_WITH_MOMENTUM, Attr("wd_lh", "float", 0.0)),
+        "Descent by the sign of the velocity.",
+        momentum=0.9,
+        wd_lh=0.05,
     ),
     master_record("mp_sgd_update", sgd, (), (*_PLAIN, LAZY), "Gradient descent."),
-    master_record("mp_sgd_mom_update", sgd_momentum, ("mom",), (*_WITH_MOMENTUM, LAZY), "Gradient descent with momentum."),
+    master_record(
+        "mp_sgd_mom_update", sgd_momentum, ("mom",), (*_WITH_MOMENTUM, LAZY), "Gradient descent with momentum."
+    ),
     master_record("mp_nag_mom_update", nesterov_of_master, ("mom",), _WITH_MOMENTUM, "Nesterov's momentum."),
     *(
         _multi(
             f"{'preloaded_' if preloaded else ''}multi_{'mp_' if half else ''}sgd_{'mom_' if momentum else ''}update",
-            sgd_momentum if momentum else sgd, momentum, half, preloaded,
+            sgd_momentum if momentum else sgd,
+            momentum,
+            half,
+            preloaded,
         )
-        for preloaded in (False, True) for half in (False, True) for momentum in (False, True)
+        for preloaded in (False, True)
+        for half in (False, True)
+        for momentum in (False, True)
     ),
-)  # fmt: skip
+)
