@@ -13,7 +13,7 @@ import pytest
 
 import autohybrid as mx
 from autohybrid import autograd, nd
-from tests.transform.programs import make_program
+from transform.programs import make_program
 
 PROGRAMS = int(os.environ.get("AUTOHYBRID_PROGRAMS", "600"))
 CHUNK = 50
