@@ -8,12 +8,14 @@ same contents. A cache that cannot be read, is corrupt or cannot be written is a
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.diagnostics.files import InputFile
 from autohybrid.diagnostics.model import Applicability, Confidence, Diagnostic, Edit, Fix, Label, Severity
+from autohybrid.diagnostics.plugins import RULES_GROUP, entry_point_state
 from autohybrid.spans import Span
 from autohybrid.version import __version__
 
@@ -44,9 +46,9 @@ def make_key(files: Sequence[InputFile], settings: Iterable[str]) -> str:
 
 
 def _tool_state() -> str:
-    """Names, times and sizes of the files that decide what is found: a changed rule never meets an old entry."""
+    """What decides what is found: Python's version, the installed plugins, names, times and sizes of our own files."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    state: list[str] = []
+    state = [sys.version, entry_point_state(RULES_GROUP)]
     for folder in ("analysis", "diagnostics", "diagnostics/rules", "tensor", "tensor/ops"):
         try:
             entries = list(os.scandir(os.path.join(package, folder)))
