@@ -35,11 +35,13 @@ def _area(xp: Any, low: Any, high: Any) -> Any:
     return size[..., 0] * size[..., 1]
 
 
-def suppress(xp: Any, boxes: Any, alive: Any, classes: Any, threshold: float, steps: int, inclusive: bool = False) -> Any:
+def suppress(
+    xp: Any, boxes: Any, alive: Any, classes: Any, threshold: float, steps: int, inclusive: bool = False
+) -> Any:
     """Greedy non-maximum suppression of boxes (batch, n, 4) that are sorted, best first: which ones stay.
 
-    Each of the first `steps` boxes that is still alive removes the later ones of its class (`classes` None: of any) that
-    overlap it by more than `threshold` (`inclusive`: or exactly so much).
+    Each of the first `steps` boxes that is still alive removes the later ones of its class (`classes` None: of any)
+    that overlap it by more than `threshold` (`inclusive`: or exactly so much).
     """
     alive = alive.copy()
     order = xp.arange(boxes.shape[1])
@@ -53,9 +55,9 @@ def suppress(xp: Any, boxes: Any, alive: Any, classes: Any, threshold: float, st
 
 
 def match_greedily(xp: Any, scores: Any, allowed: Any, steps: int) -> tuple[Any, Any]:
-    """Pairs rows and columns of scores (batch, n, m), the largest allowed score first: the partner of each row and column.
+    """Pairs rows and columns of scores (batch, n, m), the largest allowed score first.
 
-    A row or column without a partner has -1.
+    Returns the partner of each row, and of each column. A row or column without a partner has -1.
     """
     batch, n, m = scores.shape
     rows, columns = xp.full((batch, n), -1), xp.full((batch, m), -1)

@@ -21,14 +21,16 @@ __all__ = ["cond", "foreach", "while_loop"]
 def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any) -> tuple[Any, Any]:
     """Run `out, states = body(slice, states)` for each slice of `data` along its first axis.
 
-    `data` is an array or a list of arrays, `init_states` an array or a nested list. Returns the outputs, stacked along a
-    new first axis and structured as the body gives them, and the last states. Raises ValueError for anything but arrays,
-    MXNetError when there is no step to run.
+    `data` is an array or a list of arrays, `init_states` an array or a nested list. Returns the outputs, stacked along
+    a new first axis and structured as the body gives them, and the last states. Raises ValueError for anything but
+    arrays, MXNetError when there is no step to run.
     """
     for what, value in (("data", data), ("init_states", init_states)):
         for leaf in _leaves(value):
             if not isinstance(leaf, NDArray):
-                raise ValueError(f"foreach: `{what}` must be an NDArray or a nested list of them, not {type(leaf).__name__}")
+                raise ValueError(
+                    f"foreach: `{what}` must be an NDArray or a nested list of them, not {type(leaf).__name__}"
+                )
     single = isinstance(data, NDArray)
     arrays = [data] if single else list(data)
     if not arrays or len(arrays[0]) == 0:

@@ -51,10 +51,10 @@ class Dual:
         return Dual(-self.value, -self.tangent)
 
     def __sub__(self, other: Any) -> Dual:
-        return self + -other
+        return self.__add__(-other)
 
     def __rsub__(self, other: Any) -> Dual:
-        return -self + other
+        return (-self).__add__(other)
 
     def __mul__(self, other: Any) -> Dual:
         if isinstance(other, Dual):

@@ -17,7 +17,7 @@ Extents = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Windows of `kernel` elements, moved by `stride` over `extents` padded by `pad`: `positions` of them on each axis."""
+    """Windows of `kernel` elements, moved by `stride` over `extents` padded by `pad`, `positions` of them an axis."""
 
     first: int
     extents: Extents
@@ -115,7 +115,7 @@ def spread(xp: Any, head: Any, pool: Pool) -> Any:
 
 
 def max_hits(xp: Any, data: Any, output: Any, pool: Pool) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """For each element of the window (row-major): its subscript in padded data and the windows whose first maximum it is."""
+    """For each element of the window (row-major): its subscript in padded data, and the windows it wins."""
     padded = fill(xp, data, pool, -math.inf)
     free = None
     for tap in pool.taps():

@@ -122,7 +122,13 @@ def forward(
 
 
 def backward(
-    xp: Any, network: Network, parameters: Any, traces: list[Trace], heads: tuple[Any, Any, Any], lengths: Any, masks: Any
+    xp: Any,
+    network: Network,
+    parameters: Any,
+    traces: list[Trace],
+    heads: tuple[Any, Any, Any],
+    lengths: Any,
+    masks: Any,
 ) -> tuple[Any, Any, Any, Any]:
     """Gradients of data, parameters, state and cell state from those of output, states and cell states."""
     cells = split(network, parameters)
@@ -185,7 +191,15 @@ def _run(
 
 
 def _run_back(
-    xp: Any, network: Network, cell: Cell, trace: Trace, head: Any, to_state: Any, to_memory: Any, inside: Any, backwards: bool
+    xp: Any,
+    network: Network,
+    cell: Cell,
+    trace: Trace,
+    head: Any,
+    to_state: Any,
+    to_memory: Any,
+    inside: Any,
+    backwards: bool,
 ) -> tuple[Any, Cell, Any, Any]:
     """Gradients of one layer in one direction: what it read, its parameters, its first state and cell state."""
     steps, batch, width = trace.reads.shape

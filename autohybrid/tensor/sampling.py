@@ -1,8 +1,9 @@
-"""Reading images at positions given by arrays, and writing back: gathers, scatters and range maxima, any array library."""
+"""Reading images at positions given by arrays, and writing back: gathers, scatters and range maxima."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from autohybrid.tensor.scatter import add_rows
@@ -59,13 +60,14 @@ def bilinear_gradients(xp: Any, head: Any, data: Any, rows: Any, columns: Any) -
     return to_data, to_rows, to_columns
 
 
-def first_maxima(xp: Any, data: Any, top: Any, bottom: Any, left: Any, right: Any, image: Any) -> Any:
+def first_maxima(xp: Any, data: Any, spans: Sequence[Any], image: Any) -> Any:
     """For each rectangle the flat index (row * width + column) of the first maximum of every channel.
 
-    `data` is (n, c, h, w); the bounds are half open and broadcast to (r, i, j), `image` (r,) says which image. Returns
-    (r, c, i, j); empty rectangles give the index of some pixel. A table of maxima over blocks of 2**k x 2**l answers each
-    rectangle with four reads, so nothing depends on values of the bounds.
+    `data` is (n, c, h, w); `spans` are top, bottom, left and right, half open, each (r, i, j); `image` (r,) says which
+    image. Returns (r, c, i, j); empty rectangles give the index of some pixel. A table of maxima over blocks of
+    2**k x 2**l answers each rectangle with four reads, so nothing depends on values of the bounds.
     """
+    top, bottom, left, right = spans
     n, channels, height, width = data.shape
     levels = (height.bit_length(), width.bit_length())
     flat = data.reshape(n, channels, -1)
@@ -113,4 +115,3 @@ def _better_at(xp: Any, flat: Any, a: Any, b: Any, image: Any) -> Any:
     where = (image.reshape(-1, 1, 1, 1), xp.arange(flat.shape[1]).reshape(1, -1, 1, 1))
     va, vb = flat[(*where, a)], flat[(*where, b)]
     return xp.where((vb > va) | ((vb == va) & (b < a)), b, a)
-

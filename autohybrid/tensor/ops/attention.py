@@ -19,8 +19,10 @@ def _parts(attrs: Attrs, name: str, shape: tuple[int, ...], count: int) -> tuple
     """Length, batch and width of one of `count` interleaved parts."""
     if len(shape) != 3:
         raise MXNetError(f"`{name}` must have 3 dimensions (length, batch, width), got {shape}")
-    if attrs.heads < 1 or shape[2] != -1 and shape[2] % (count * attrs.heads):
-        raise MXNetError(f"the width {shape[2]} of `{name}` is not a multiple of {count} parts times {attrs.heads} heads")
+    if attrs.heads < 1 or (shape[2] != -1 and shape[2] % (count * attrs.heads)):
+        raise MXNetError(
+            f"the width {shape[2]} of `{name}` is not a multiple of {count} parts times {attrs.heads} heads"
+        )
     return shape[0], shape[1], -1 if shape[2] == -1 else shape[2] // count
 
 
@@ -147,7 +149,9 @@ def _valatt_grad(count: int) -> Any:
     return grad
 
 
-def _record(name: str, kernel: Any, inputs: tuple[str, ...], infer: Any, grad: Any, doc: str, shapes: Any, wrong: Any) -> OpDef:
+def _record(
+    name: str, kernel: Any, inputs: tuple[str, ...], infer: Any, grad: Any, doc: str, shapes: Any, wrong: Any
+) -> OpDef:
     return OpDef(
         f"_contrib_interleaved_matmul_{name}",
         kernel,
@@ -162,17 +166,48 @@ def _record(name: str, kernel: Any, inputs: tuple[str, ...], infer: Any, grad: A
 
 
 OPERATORS = (
-    _record("selfatt_qk", _self_qk, ("queries_keys_values",), _self_qk_shape, _self_qk_grad,
-            """Scores (batch * heads, length, length) of scaled dot product attention from interleaved queries, keys and values
-            (length, batch, heads * 3 * depth).""", ((3, 2, 18),), ((3, 2, 17),)),
-    _record("selfatt_valatt", _self_valatt, ("queries_keys_values", "attention"), _valatt_shape(3, ("queries_keys_values", "attention")),
-            _valatt_grad(3), """Values weighted by `attention` (batch * heads, length, length): (length, batch, heads * depth), the values
-            taken from interleaved queries, keys and values (length, batch, heads * 3 * depth).""",
-            ((3, 2, 18), (4, 3, 3)), ((3, 2, 18), (4, 3, 2))),
-    _record("encdec_qk", _cross_qk, ("queries", "keys_values"), _cross_qk_shape, _cross_qk_grad,
-            """Scores (batch * heads, length, other length) of queries (length, batch, heads * depth) with interleaved keys and values
-            (other length, batch, heads * 2 * depth).""", ((3, 2, 6), (4, 2, 12)), ((3, 2, 6), (4, 3, 12))),
-    _record("encdec_valatt", _cross_valatt, ("keys_values", "attention"), _valatt_shape(2, ("keys_values", "attention")),
-            _valatt_grad(2), """Values weighted by `attention` (batch * heads, length, other length): (length, batch, heads * depth),
-            the values taken from interleaved keys and values.""", ((4, 2, 12), (4, 3, 4)), ((4, 2, 12), (3, 3, 4))),
-)  # fmt: skip
+    _record(
+        "selfatt_qk",
+        _self_qk,
+        ("queries_keys_values",),
+        _self_qk_shape,
+        _self_qk_grad,
+        """Scores (batch * heads, length, length) of scaled dot product attention from interleaved queries,
+            keys and values (length, batch, heads * 3 * depth).""",
+        ((3, 2, 18),),
+        ((3, 2, 17),),
+    ),
+    _record(
+        "selfatt_valatt",
+        _self_valatt,
+        ("queries_keys_values", "attention"),
+        _valatt_shape(3, ("queries_keys_values", "attention")),
+        _valatt_grad(3),
+        """Values weighted by `attention` (batch * heads, length, length): (length, batch, heads * depth),
+            the values taken from interleaved queries, keys and values (length, batch, heads * 3 * depth).""",
+        ((3, 2, 18), (4, 3, 3)),
+        ((3, 2, 18), (4, 3, 2)),
+    ),
+    _record(
+        "encdec_qk",
+        _cross_qk,
+        ("queries", "keys_values"),
+        _cross_qk_shape,
+        _cross_qk_grad,
+        """Scores (batch * heads, length, other length) of queries (length, batch, heads * depth) with
+            interleaved keys and values (other length, batch, heads * 2 * depth).""",
+        ((3, 2, 6), (4, 2, 12)),
+        ((3, 2, 6), (4, 3, 12)),
+    ),
+    _record(
+        "encdec_valatt",
+        _cross_valatt,
+        ("keys_values", "attention"),
+        _valatt_shape(2, ("keys_values", "attention")),
+        _valatt_grad(2),
+        """Values weighted by `attention` (batch * heads, length, other length): (length, batch, heads *
+            depth), the values taken from interleaved keys and values.""",
+        ((4, 2, 12), (4, 3, 4)),
+        ((4, 2, 12), (3, 3, 4)),
+    ),
+)

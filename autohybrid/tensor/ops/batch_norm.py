@@ -148,6 +148,7 @@ def _record(name: str, attrs: tuple[Attr, ...], doc: str, samples: tuple[Sample,
         outputs=("output", "mean", "var"),
         visible=lambda attrs: 3 if attrs.output_mean_var else 1,
         aux=_INPUTS[3:],
+        variable_init={"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'},
         mutates=("gamma",),
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
@@ -181,6 +182,11 @@ OPERATORS = (
         _samples(key="k"),
     ),
     _record(
-        "_contrib_BatchNormWithReLU", _ATTRS, "BatchNorm followed by relu.", _samples(), kernel=_relu_kernel, grad=_relu_grad
+        "_contrib_BatchNormWithReLU",
+        _ATTRS,
+        "BatchNorm followed by relu.",
+        _samples(),
+        kernel=_relu_kernel,
+        grad=_relu_grad,
     ),
 )

@@ -151,8 +151,10 @@ def _decode_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Sha
     assert data is not None and anchors is not None
     _boxes("data", data)
     _boxes("anchors", anchors)
-    if len(data) != 3 or len(anchors) != 3 or -1 not in (anchors[0], data[0]) and anchors[0] not in (1, data[0]):
-        raise MXNetError(f"data must have shape (batch, boxes, 4) and `anchors` (1, boxes, 4), got {data} and {anchors}")
+    if len(data) != 3 or len(anchors) != 3 or (-1 not in (anchors[0], data[0]) and anchors[0] not in (1, data[0])):
+        raise MXNetError(
+            f"data must have shape (batch, boxes, 4) and `anchors` (1, boxes, 4), got {data} and {anchors}"
+        )
     unify(data[1:2], anchors[1:2])
     return ins, [unify(data, outs[0])]
 
@@ -169,7 +171,12 @@ def _decode(xp: Any, attrs: Attrs, data: Any, anchors: Any) -> Any:
     return to_corners(xp, xp.concatenate([xp.stack([x, y], axis=-1), size], axis=-1), True)
 
 
-_NMS_DATA = [[0, 0.5, 0.1, 0.1, 0.2, 0.2], [1, 0.4, 0.1, 0.1, 0.2, 0.2], [0, 0.3, 0.1, 0.1, 0.14, 0.14], [2, 0.6, 0.5, 0.5, 0.7, 0.8]]
+_NMS_DATA = [
+    [0, 0.5, 0.1, 0.1, 0.2, 0.2],
+    [1, 0.4, 0.1, 0.1, 0.2, 0.2],
+    [0, 0.3, 0.1, 0.1, 0.14, 0.14],
+    [2, 0.6, 0.5, 0.5, 0.7, 0.8],
+]
 _CORNERS = [[0.1, 0.1, 0.5, 0.6], [0.2, 0.3, 0.9, 0.8], [0.0, 0.0, 0.3, 0.2]]
 
 OPERATORS = (
@@ -210,11 +217,17 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_nms_grad,
         aliases=("_contrib_box_non_maximum_suppression",),
-        doc="""Non-maximum suppression of rows (class, score, box...) of data (..., boxes, columns): what is kept, best first, then
-        rows of -1. Boxes of different classes (`id_index`) do not suppress each other unless `force_suppress`.""",
+        doc="""Non-maximum suppression of rows (class, score, box...) of data (..., boxes, columns): what is kept,
+        best first, then rows of -1. Boxes of different classes (`id_index`) do not suppress each other
+        unless `force_suppress`.""",
         samples=(
             Sample(((4, 6),), {"overlap_thresh": 0.1, "id_index": 0, "force_suppress": True}, values={0: _NMS_DATA}),
-            Sample(((1, 4, 6),), {"overlap_thresh": 0.1, "id_index": 0, "background_id": 0, "topk": 2}, values={0: [_NMS_DATA]}, nograd=(0,)),
+            Sample(
+                ((1, 4, 6),),
+                {"overlap_thresh": 0.1, "id_index": 0, "background_id": 0, "topk": 2},
+                values={0: [_NMS_DATA]},
+                nograd=(0,),
+            ),
             Sample(((1, 6),)),
             Sample(((0, 4, 6),)),
             Sample(((3, 2),), error="MXNetError"),
@@ -246,8 +259,9 @@ OPERATORS = (
         infer_shape=_matching_shape,
         infer_dtype=same_floating,
         grad=zero_gradient,
-        doc="""Pairs rows and columns of scores (..., rows, columns) greedily, best first, beyond `threshold`: for each row its column
-        and for each column its row, -1 for none. A positive `topk` stops after topk + 1 pairs, as MXNet does.""",
+        doc="""Pairs rows and columns of scores (..., rows, columns) greedily, best first, beyond `threshold`: for
+        each row its column and for each column its row, -1 for none. A positive `topk` stops after topk + 1
+        pairs, as MXNet does.""",
         samples=(
             Sample(((2, 3, 4),), {"threshold": 0.1}),
             Sample(((3, 4),), {"threshold": 0.3, "is_ascend": True, "topk": 2}),
@@ -264,11 +278,13 @@ OPERATORS = (
         infer_shape=_encode_shape,
         infer_dtype=same_floating,
         grad=zero_gradient,
-        doc="""Targets and masks (batch, boxes, 4) that move `anchors` to their matches among `refs` (both corner boxes), where
-        `samples` is 1: center shifts and logarithms of sizes, less `means`, by `stds`.""",
+        doc="""Targets and masks (batch, boxes, 4) that move `anchors` to their matches among `refs` (both corner
+        boxes), where `samples` is 1: center shifts and logarithms of sizes, less `means`, by `stds`.""",
         samples=(
-            Sample(((1, 3), (1, 3), (1, 3, 4), (1, 3, 4), (4,), (4,)),
-                   values={0: [[1, 0, 1]], 1: [[0, 1, 2]], 2: [_CORNERS], 3: [_CORNERS[::-1]], 5: [0.1, 0.1, 0.2, 0.2]}),
+            Sample(
+                ((1, 3), (1, 3), (1, 3, 4), (1, 3, 4), (4,), (4,)),
+                values={0: [[1, 0, 1]], 1: [[0, 1, 2]], 2: [_CORNERS], 3: [_CORNERS[::-1]], 5: [0.1, 0.1, 0.2, 0.2]},
+            ),
             Sample(((1, 3), (1, 3), (1, 3, 5), (1, 3, 4), (4,), (4,)), error="MXNetError"),
         ),
     ),
@@ -276,12 +292,16 @@ OPERATORS = (
         "_contrib_box_decode",
         _decode,
         inputs=("data", "anchors"),
-        attrs=(*[Attr(f"std{i}", "float", 1.0) for i in range(4)], Attr("clip", "float", -1.0),
-               Attr("format", "enum", "center", _FORMATS)),
+        attrs=(
+            *[Attr(f"std{i}", "float", 1.0) for i in range(4)],
+            Attr("clip", "float", -1.0),
+            Attr("format", "enum", "center", _FORMATS),
+        ),
         infer_shape=_decode_shape,
         infer_dtype=same_floating,
         grad=zero_gradient,
-        doc="Corner boxes from the encoded `data` (batch, boxes, 4) and `anchors` (1, boxes, 4); the inverse of box_encode.",
+        doc="""Corner boxes from the encoded `data` (batch, boxes, 4) and `anchors` (1, boxes, 4); the inverse of
+        box_encode.""",
         samples=(
             Sample(((2, 3, 4), (1, 3, 4)), {"std0": 0.1, "std2": 0.2, "clip": 0.5}),
             Sample(((2, 3, 4), (1, 3, 4)), {"format": "corner"}, values={1: [_CORNERS]}),
@@ -289,4 +309,4 @@ OPERATORS = (
             Sample(((2, 3, 4), (2, 3)), error="MXNetError"),
         ),
     ),
-)  # fmt: skip
+)

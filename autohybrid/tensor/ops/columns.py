@@ -104,7 +104,8 @@ OPERATORS = (
         infer_shape=_col2im_shape,
         infer_dtype=same_floating,
         grad=lambda F, node, heads: F.im2col(heads[0], **_geometry(node.attrs)),
-        doc="Columns (n, channels * kernel, positions) added up where im2col takes them from: (n, channels, *output_size).",
+        doc="""Columns (n, channels * kernel, positions) added up where im2col takes them from: (n, channels,
+        *output_size).""",
         samples=(
             Sample(((2, 12, 12),), {**_CASE, "output_size": (5, 6)}),
             Sample(((0, 2, 3),), {"kernel": 2, "output_size": 4}),

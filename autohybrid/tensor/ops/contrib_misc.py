@@ -34,7 +34,9 @@ def _allclose(xp: Any, attrs: Attrs, a: Any, b: Any) -> Any:
 
 def _needs_gpu(xp: Any, name: str) -> None:
     if not hasattr(xp, "cuda"):
-        raise MXNetError(f"contrib.{name} runs on GPUs only, as in MXNet; move the arrays with `as_in_context(mx.gpu())`")
+        raise MXNetError(
+            f"contrib.{name} runs on GPUs only, as in MXNet; move the arrays with `as_in_context(mx.gpu())`"
+        )
 
 
 def _spectrum_shape(factor: float) -> Any:
@@ -103,7 +105,8 @@ OPERATORS = (
         infer_shape=_spectrum_shape(2),
         infer_dtype=same_floating,
         grad=lambda F, node, heads: F._contrib_ifft(heads[0]),
-        doc="The Fourier transform along the last axis, real and imaginary parts interleaved: (n, 2 d). On GPUs only.",
+        doc="""The Fourier transform along the last axis, real and imaginary parts interleaved: (n, 2 d). On GPUs
+        only.""",
         samples=(Sample(((2, 4),), error="MXNetError"),),
     ),
     OpDef(

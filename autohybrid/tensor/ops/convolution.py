@@ -106,7 +106,8 @@ def refuse_channels_last(attrs: Attrs) -> None:
     if attrs.layout is not None and attrs.layout.endswith("C"):
         channels = f"NC{attrs.layout[1:-1]}"
         raise MXNetError(
-            f"layout {attrs.layout} is not computed; use {channels}: transpose data and weight so that the channels are axis 1"
+            f"layout {attrs.layout} is not computed; use {channels}: transpose data and weight so that the channels "
+            "are axis 1"
         )
 
 
@@ -157,14 +158,26 @@ def _weight_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
 _SAMPLES = (
     Sample(((2, 4, 5, 6), (6, 4, 3, 3), (6,)), {"kernel": (3, 3), "num_filter": 6}),
     Sample(((1, 1, 1), (1, 1, 1), (1,)), {"kernel": 1, "num_filter": 1}),
-    Sample(((2, 4, 5, 7), (6, 2, 3, 2)), {"kernel": (3, 2), "num_filter": 6, "num_group": 2, "stride": (2, 1), "pad": (1, 2),
-                                         "dilate": (2, 1), "no_bias": True}),
-    Sample(((2, 4, 6, 5), (4, 1, 3, 3), (4,)), {"kernel": (3, 3), "num_filter": 4, "num_group": 4, "pad": (1, 1),
-                                               "stride": (2, 2)}),
+    Sample(
+        ((2, 4, 5, 7), (6, 2, 3, 2)),
+        {
+            "kernel": (3, 2),
+            "num_filter": 6,
+            "num_group": 2,
+            "stride": (2, 1),
+            "pad": (1, 2),
+            "dilate": (2, 1),
+            "no_bias": True,
+        },
+    ),
+    Sample(
+        ((2, 4, 6, 5), (4, 1, 3, 3), (4,)),
+        {"kernel": (3, 3), "num_filter": 4, "num_group": 4, "pad": (1, 1), "stride": (2, 2)},
+    ),
     Sample(((1, 2, 3, 4, 3), (3, 2, 2, 3, 2), (3,)), {"kernel": (2, 3, 2), "num_filter": 3}),
     Sample(((0, 2, 4), (3, 2, 3), (3,)), {"kernel": 3, "num_filter": 3}),
     Sample(((2, 4, 5, 6), (6, 4, 9, 9), (6,)), {"kernel": (9, 9), "num_filter": 6}, error="MXNetError"),
-)  # fmt: skip
+)
 _PRIVATE_CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], dict[str, Any]], ...] = (
     ((2, 4, 5), (6, 2, 3), (2, 6, 3), {"kernel": 3, "stride": 2, "pad": 1, "num_group": 2}),
     ((2, 3, 4, 5), (3, 1, 2, 2), (2, 3, 3, 4), {"kernel": (2, 2), "num_group": 3}),

@@ -154,11 +154,15 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
-        doc="""For each displacement up to `max_displacement` (in steps of `stride2`) the mean product, or absolute difference, of
-        patches of data1 and displaced patches of data2, both (n, channels, height, width): one output channel each.""",
+        doc="""For each displacement up to `max_displacement` (in steps of `stride2`) the mean product, or absolute
+        difference, of patches of data1 and displaced patches of data2, both (n, channels, height, width):
+        one output channel each.""",
         samples=(
             Sample(((1, 2, 6, 6), (1, 2, 6, 6)), {"pad_size": 1}),
-            Sample(((2, 1, 7, 6), (2, 1, 7, 6)), {"kernel_size": 3, "max_displacement": 2, "stride1": 2, "stride2": 2, "pad_size": 3}),
+            Sample(
+                ((2, 1, 7, 6), (2, 1, 7, 6)),
+                {"kernel_size": 3, "max_displacement": 2, "stride1": 2, "stride2": 2, "pad_size": 3},
+            ),
             Sample(((1, 2, 3, 3), (1, 2, 3, 3)), {"max_displacement": 0}),
             Sample(((1, 2, 3), (1, 2, 3)), error="MXNetError"),
         ),

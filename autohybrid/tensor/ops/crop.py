@@ -16,7 +16,10 @@ _PLACE = (Attr("offset", "shape", (0, 0)), Attr("h_w", "shape", (0, 0)), Attr("c
 def _corner(attrs: Attrs, data: tuple[int, ...], height: int, width: int) -> tuple[int, int]:
     """Row and column of the window's corner. Raises MXNetError when the window does not fit."""
     if not (1 <= height <= data[2] and 1 <= width <= data[3]):
-        raise MXNetError(f"a window of {height} x {width} does not fit into data of {data[2]} x {data[3]}; give `h_w` or a second input")
+        raise MXNetError(
+            f"a window of {height} x {width} does not fit into data of {data[2]} x {data[3]}; give `h_w` or a second "
+            "input"
+        )
     if attrs.center_crop:
         return (data[2] - height) // 2, (data[3] - width) // 2
     top, left = attrs.offset
@@ -80,8 +83,8 @@ OPERATORS = (
         variadic="num_args",
         infer_shape=_infer_shape,
         grad=_grad,
-        doc="""Cuts `h_w` rows and columns, or as many as a second input has, out of data (n, channels, height, width): from
-        `offset` on, or from the middle with `center_crop`.""",
+        doc="""Cuts `h_w` rows and columns, or as many as a second input has, out of data (n, channels, height,
+        width): from `offset` on, or from the middle with `center_crop`.""",
         samples=(
             Sample(((1, 2, 6, 5),), {"h_w": (3, 4), "offset": (1, 1)}),
             Sample(((1, 2, 6, 5), (1, 1, 3, 4)), {"center_crop": True}, nograd=(1,)),

@@ -183,13 +183,17 @@ OPERATORS = (
         infer_dtype=_infer_dtype,
         grad=_grad,
         aliases=("_contrib_CTCLoss", "_contrib_ctc_loss", "ctc_loss"),
-        doc="""-log of the probability of the labels (batch, labels) under data (time, batch, classes), softmax included: (batch,).
+        doc="""-log of the probability of the labels (batch, labels) under data (time, batch, classes), softmax
+        included: (batch,).
 
-        The blank is class 0 and labels are padded with 0 (`blank_label='first'`), or it is the last class and the padding -1.""",
+        The blank is class 0 and labels are padded with 0 (`blank_label='first'`), or it is the last class
+        and the padding -1.""",
         samples=(
             Sample(((6, 2, 5), (2, 3)), values=_LABELS, nograd=(1,)),
             Sample(((6, 2, 5), (2, 3)), {"blank_label": "last"}, values={1: [[1, 0, -1], [2, 2, 3]]}, nograd=(1,)),
-            Sample(((6, 2, 5), (2, 3), (2,), (2,)), _LENGTHS, values={**_LABELS, 2: [4, 6], 3: [2, 3]}, nograd=(1, 2, 3)),
+            Sample(
+                ((6, 2, 5), (2, 3), (2,), (2,)), _LENGTHS, values={**_LABELS, 2: [4, 6], 3: [2, 3]}, nograd=(1, 2, 3)
+            ),
             Sample(((2, 1, 3), (1, 1)), values={1: [[0]]}, nograd=(1,)),
             Sample(((6, 2, 5), (3, 3)), error="MXNetError"),
         ),

@@ -170,9 +170,11 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_grad,
         aliases=("_npx_deconvolution",),
-        doc="""Transposed convolution of data (n, channels, *spatial) with weight (channels, num_filter / num_group, *kernel).
+        doc="""Transposed convolution of data (n, channels, *spatial) with weight (channels, num_filter /
+        num_group, *kernel).
 
-        Each output extent is stride (extent - 1) + dilate (kernel - 1) + 1 - 2 pad + adj, or what `target_shape` says.""",
+        Each output extent is stride (extent - 1) + dilate (kernel - 1) + 1 - 2 pad + adj, or what
+        `target_shape` says.""",
         samples=(
             Sample(((2, 4, 3, 3), (4, 6, 3, 3)), {"kernel": (3, 3), "num_filter": 6}),
             Sample(((1, 1, 1), (1, 1, 1), (1,)), {"kernel": 1, "num_filter": 1, "no_bias": False}),

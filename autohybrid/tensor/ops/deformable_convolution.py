@@ -56,7 +56,9 @@ def _infer(masked: bool) -> Any:
             raise MXNetError(f"data must have 4 dimensions (n, channels, height, width), got {data}")
         for name, count in (("num_group", groups), ("num_deformable_group", attrs.num_deformable_group)):
             if count < 1 or data[1] % count or filters % groups:
-                raise MXNetError(f"`{name}` {count} must divide the {data[1]} channels of data (and num_group num_filter)")
+                raise MXNetError(
+                    f"`{name}` {count} must divide the {data[1]} channels of data (and num_group num_filter)"
+                )
         taps = math.prod(window.kernel)
         positions = window.output_extents(data[2:])
         known: list[Shape] = [data, unify(ins[1], (data[0], 2 * attrs.num_deformable_group * taps, *positions))]
@@ -193,7 +195,9 @@ _SHARED = (*GEOMETRY, Attr("num_group", "int", 1), Attr("num_deformable_group", 
 _CASE: dict[str, Any] = {"kernel": (2, 2), "num_filter": 3}
 
 
-def _record(name: str, kernel: Any, masked: bool, attrs: tuple[Attr, ...], doc: str, samples: tuple[Sample, ...]) -> OpDef:
+def _record(
+    name: str, kernel: Any, masked: bool, attrs: tuple[Attr, ...], doc: str, samples: tuple[Sample, ...]
+) -> OpDef:
     return OpDef(
         f"_contrib_{name}",
         kernel,
@@ -210,19 +214,34 @@ def _record(name: str, kernel: Any, masked: bool, attrs: tuple[Attr, ...], doc: 
 
 OPERATORS = (
     _record(
-        "DeformableConvolution", _plain, False, _PLAIN,
-        """Convolution of data (n, channels, height, width) whose taps read at places moved by `offset` (n, 2 * groups * kernel
-        elements, rows, columns), row and column for each tap, interpolated; 0 outside.""",
-        (Sample(((1, 2, 4, 4), (1, 8, 3, 3), (3, 2, 2, 2), (3,)), _CASE, low=-0.4, high=0.4),
-         Sample(((2, 2, 4, 4), (2, 16, 3, 3), (4, 1, 2, 2)), {"kernel": (2, 2), "num_filter": 4, "num_group": 2,
-                                                            "num_deformable_group": 2, "no_bias": True}, low=0.1, high=0.4),
-         Sample(((1, 2, 4), (1, 8, 3, 3), (3, 2, 2, 2), (3,)), _CASE, error="MXNetError")),
+        "DeformableConvolution",
+        _plain,
+        False,
+        _PLAIN,
+        """Convolution of data (n, channels, height, width) whose taps read at places moved by `offset` (n, 2 *
+        groups * kernel elements, rows, columns), row and column for each tap, interpolated; 0 outside.""",
+        (
+            Sample(((1, 2, 4, 4), (1, 8, 3, 3), (3, 2, 2, 2), (3,)), _CASE, low=-0.4, high=0.4),
+            Sample(
+                ((2, 2, 4, 4), (2, 16, 3, 3), (4, 1, 2, 2)),
+                {"kernel": (2, 2), "num_filter": 4, "num_group": 2, "num_deformable_group": 2, "no_bias": True},
+                low=0.1,
+                high=0.4,
+            ),
+            Sample(((1, 2, 4), (1, 8, 3, 3), (3, 2, 2, 2), (3,)), _CASE, error="MXNetError"),
+        ),
     ),
     _record(
-        "ModulatedDeformableConvolution", _modulated, True, _MODULATED,
-        """DeformableConvolution whose taps are also weighted by `mask` (n, groups * kernel elements, rows, columns).""",
-        (Sample(((1, 2, 4, 4), (1, 8, 3, 3), (1, 4, 3, 3), (3, 2, 2, 2), (3,)), _CASE, low=0.1, high=0.4),
-         Sample(((1, 2, 4, 4), (1, 8, 3, 3), (1, 5, 3, 3), (3, 2, 2, 2), (3,)), _CASE, error="MXNetError")),
+        "ModulatedDeformableConvolution",
+        _modulated,
+        True,
+        _MODULATED,
+        """DeformableConvolution whose taps are also weighted by `mask` (n, groups * kernel elements, rows,
+        columns).""",
+        (
+            Sample(((1, 2, 4, 4), (1, 8, 3, 3), (1, 4, 3, 3), (3, 2, 2, 2), (3,)), _CASE, low=0.1, high=0.4),
+            Sample(((1, 2, 4, 4), (1, 8, 3, 3), (1, 5, 3, 3), (3, 2, 2, 2), (3,)), _CASE, error="MXNetError"),
+        ),
     ),
     OpDef(
         "_backward_deformable",
@@ -236,4 +255,4 @@ OPERATORS = (
         doc="The gradients of a deformable convolution for data, offset, (mask) and weight.",
         samples=(Sample(((1, 3, 3, 3), (1, 2, 4, 4), (1, 8, 3, 3), (3, 2, 2, 2)), {"kernel": (2, 2)}),),
     ),
-)  # fmt: skip
+)

@@ -160,8 +160,11 @@ OPERATORS = (
         infer_shape=_shape_of(1),
         grad=_dot_lhs_grad,
         doc="The gradient of `dot` with respect to `lhs` (of which only the shape matters).",
-        samples=(Sample(((3, 2), (3, 5), (5, 2))), Sample(((1,), (4,), (4,))),
-                 Sample(((2, 3, 5), (4, 2, 3), (5, 4)), {"transpose_a": True, "transpose_b": True})),
+        samples=(
+            Sample(((3, 2), (3, 5), (5, 2))),
+            Sample(((1,), (4,), (4,))),
+            Sample(((2, 3, 5), (4, 2, 3), (5, 4)), {"transpose_a": True, "transpose_b": True}),
+        ),
     ),
     OpDef(
         "_backward_dot_rhs",
@@ -171,8 +174,11 @@ OPERATORS = (
         infer_shape=_shape_of(2),
         grad=_dot_rhs_grad,
         doc="The gradient of `dot` with respect to `rhs` (of which only the shape matters).",
-        samples=(Sample(((3, 2), (3, 5), (5, 2))), Sample(((1,), (4,), (4,))),
-                 Sample(((2, 3, 5), (4, 2, 3), (5, 4)), {"transpose_a": True, "transpose_b": True})),
+        samples=(
+            Sample(((3, 2), (3, 5), (5, 2))),
+            Sample(((1,), (4,), (4,))),
+            Sample(((2, 3, 5), (4, 2, 3), (5, 4)), {"transpose_a": True, "transpose_b": True}),
+        ),
     ),
     OpDef(
         "batch_dot",
@@ -194,4 +200,4 @@ OPERATORS = (
             Sample(((2, 3, 4), (3, 4, 5)), error="MXNetError"),
         ),
     ),
-)  # fmt: skip
+)

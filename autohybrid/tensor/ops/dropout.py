@@ -51,8 +51,12 @@ OPERATORS = (
     OpDef(
         "Dropout",
         _kernel,
-        attrs=(Attr("p", "float", 0.5), Attr("mode", "enum", "training", ("always", "training")),
-               Attr("axes", "shape", ()), Attr("cudnn_off", "bool?", False)),
+        attrs=(
+            Attr("p", "float", 0.5),
+            Attr("mode", "enum", "training", ("always", "training")),
+            Attr("axes", "shape", ()),
+            Attr("cudnn_off", "bool?", False),
+        ),
         outputs=("output", "mask"),
         visible=lambda attrs: 1,
         infer_shape=_infer_shape,
@@ -72,4 +76,4 @@ OPERATORS = (
             Sample(((3,),), {"p": 1.5}, error="MXNetError"),
         ),
     ),
-)  # fmt: skip
+)

@@ -11,8 +11,12 @@ from autohybrid.tensor.scatter import add_rows
 from autohybrid.tensor.shapes import unify, unify_dtypes
 
 _DTYPES = ("float32", "float64", "float16", "uint8", "int32", "int8", "int64")
-_ATTRS = (Attr("input_dim", "int"), Attr("output_dim", "int"), Attr("dtype", "dtype", "float32", _DTYPES),
-          Attr("sparse_grad", "bool", False))  # fmt: skip
+_ATTRS = (
+    Attr("input_dim", "int"),
+    Attr("output_dim", "int"),
+    Attr("dtype", "dtype", "float32", _DTYPES),
+    Attr("sparse_grad", "bool", False),
+)
 
 
 def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -71,7 +75,9 @@ def _backward_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[s
 _SAMPLES = (
     Sample(((4,), (6, 3)), {"input_dim": 6, "output_dim": 3}, values={0: [1, 5, 1, 0]}, nograd=(0,)),
     Sample(((1,), (1, 1)), {"input_dim": 1, "output_dim": 1}, values={0: [0]}, nograd=(0,)),
-    Sample(((2, 3), (5, 3)), {"input_dim": 5, "output_dim": 3}, low=-2, high=9, dtypes=("int32", "float32"), nograd=(0,)),
+    Sample(
+        ((2, 3), (5, 3)), {"input_dim": 5, "output_dim": 3}, low=-2, high=9, dtypes=("int32", "float32"), nograd=(0,)
+    ),
     Sample(((0,), (5, 3)), {"input_dim": 5, "output_dim": 3}, nograd=(0,)),
     Sample(((2,), (6, 3)), {"input_dim": 7, "output_dim": 3}, error="MXNetError"),
 )
@@ -101,7 +107,9 @@ OPERATORS = (
         Fractions are cut off; indices out of range take the first or the last row. Float indices are exact up to the
         integers that their dtype holds (2**24 in float32).""",
     ),
-    _record("_contrib_SparseEmbedding", (), "Embedding; kept for graphs that name it. Use `Embedding(sparse_grad=True)`."),
+    _record(
+        "_contrib_SparseEmbedding", (), "Embedding; kept for graphs that name it. Use `Embedding(sparse_grad=True)`."
+    ),
     OpDef(
         "_backward_Embedding",
         _backward,

@@ -82,8 +82,8 @@ OPERATORS = (
         aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
         doc="""`data @ weight.T + bias`, weight of shape (num_hidden, width), bias of shape (num_hidden,).
 
-        With `flatten` data of shape (n, ...) is seen as (n, width) and the output is (n, num_hidden); without, the last
-        axis is the width and the output is (..., num_hidden).""",
+        With `flatten` data of shape (n, ...) is seen as (n, width) and the output is (n, num_hidden);
+        without, the last axis is the width and the output is (..., num_hidden).""",
         samples=(
             Sample(((4, 5), (3, 5), (3,)), {"num_hidden": 3}),
             Sample(((1, 1), (1, 1)), {"num_hidden": 1, "no_bias": True}),

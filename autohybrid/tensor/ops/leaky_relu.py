@@ -30,7 +30,7 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     if attrs.act_type == "prelu" and data is not None:
         channels = data[1] if len(data) > 1 else data[0]
         gamma = ins[1] if ins[1] is not None else (channels,)
-        if len(gamma) != 1 or -1 not in (gamma[0], channels) and gamma[0] not in (1, channels):
+        if len(gamma) != 1 or (-1 not in (gamma[0], channels) and gamma[0] not in (1, channels)):
             raise MXNetError(f"`gamma` must have shape ({channels},) or (1,) for data of shape {data}, got {gamma}")
         known.append((channels,) if gamma[0] == -1 else gamma)
     elif attrs.act_type == "prelu":
@@ -46,7 +46,9 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, gamma: Any = None, *, train: bool,
         case "prelu":
             return narrow(_bent(xp, x, _slopes(gamma, x)), data)
         case "elu":
-            return narrow(xp.where(x > 0, x, xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(attrs.slope)), data)
+            return narrow(
+                xp.where(x > 0, x, xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(attrs.slope)), data
+            )
         case "selu":
             negative = xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(_SELU_SCALE * _SELU_ALPHA)
             return narrow(xp.where(x > 0, x * x.dtype.type(_SELU_SCALE), negative), data)
@@ -142,9 +144,10 @@ OPERATORS = (
         aliases=("_npx_leaky_relu",),
         random=True,
         train_dependent=True,
-        doc="""Rectifiers by name, positive values unchanged (but for selu and gelu): leaky (slope * x), prelu (gamma * x, gamma of
-        shape (channels,) along axis 1 or (1,)), elu (slope * (exp(x) - 1)), selu, gelu (x times the normal distribution
-        function), rrelu (a slope drawn from [lower_bound, upper_bound), in predict mode their mean; also returns the factors).""",
+        doc="""Rectifiers by name, positive values unchanged (but for selu and gelu): leaky (slope * x), prelu
+        (gamma * x, gamma of shape (channels,) along axis 1 or (1,)), elu (slope * (exp(x) - 1)), selu, gelu
+        (x times the normal distribution function), rrelu (a slope drawn from [lower_bound, upper_bound), in
+        predict mode their mean; also returns the factors).""",
         samples=(
             *[Sample(((3, 5),), {"act_type": kind}, low=-2, high=2) for kind in _KINDS if kind != "prelu"],
             Sample(((3, 4, 2), (4,)), {"act_type": "prelu"}),

@@ -30,7 +30,7 @@ def _left(attrs: Attrs, a: tuple[int, ...]) -> int:
         return -1
     if abs(attrs.offset) >= a[-1]:
         raise MXNetError(f"`offset` {attrs.offset} lies outside a matrix of {a[-1]} rows")
-    return a[-1] - abs(attrs.offset)
+    return int(a[-1] - abs(attrs.offset))
 
 
 def _makediag_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -72,8 +72,10 @@ def _side(attrs: Attrs, count: int) -> int:
     """The rows of the matrix whose triangle has `count` entries."""
     n = (math.isqrt(8 * count + 1) - 1) // 2
     if n * (n + 1) // 2 != count or count == 0:
-        raise MXNetError(f"the last extent {count} of `A` is not the number of entries of a triangle (1, 3, 6, 10, ...)")
-    return n + abs(attrs.offset)
+        raise MXNetError(
+            f"the last extent {count} of `A` is not the number of entries of a triangle (1, 3, 6, 10, ...)"
+        )
+    return int(n + abs(attrs.offset))
 
 
 def _maketrian_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -183,7 +185,12 @@ OPERATORS = (
         grad=lambda F, node, heads: F._linalg_extractdiag(heads[0], offset=node.attrs.offset),
         aliases=("linalg_makediag",),
         doc="Square matrices with the vectors (the last axis) as diagonal `offset`, zeros elsewhere.",
-        samples=(Sample(((3,),)), Sample(((2, 3),), {"offset": 1}), Sample(((2, 2),), {"offset": -1}), Sample(((0, 2),))),
+        samples=(
+            Sample(((3,),)),
+            Sample(((2, 3),), {"offset": 1}),
+            Sample(((2, 2),), {"offset": -1}),
+            Sample(((0, 2),)),
+        ),
     ),
     OpDef(
         "_linalg_extracttrian",
@@ -194,7 +201,8 @@ OPERATORS = (
         infer_dtype=same_real,
         grad=lambda F, node, heads: F._linalg_maketrian(heads[0], **_triangle_settings(node.attrs)),
         aliases=("linalg_extracttrian",),
-        doc="The lower (or upper) triangle of each square matrix as a vector (row by row; upper column by column); a nonzero `offset` decides by its sign.",
+        doc="""The lower (or upper) triangle of each square matrix as a vector (row by row; upper column by
+        column); a nonzero `offset` decides by its sign.""",
         samples=(*_SQUARES, Sample(((3, 3),), {"lower": False})),
     ),
     OpDef(
@@ -207,8 +215,13 @@ OPERATORS = (
         grad=lambda F, node, heads: F._linalg_extracttrian(heads[0], **_triangle_settings(node.attrs)),
         aliases=("linalg_maketrian",),
         doc="Square matrices from the entries of their triangles, the inverse of extracttrian; zeros elsewhere.",
-        samples=(Sample(((6,),)), Sample(((2, 3),), {"offset": 1}), Sample(((2, 3),), {"lower": False}), Sample(((0, 3),)),
-                 Sample(((4,),), error="MXNetError")),
+        samples=(
+            Sample(((6,),)),
+            Sample(((2, 3),), {"offset": 1}),
+            Sample(((2, 3),), {"lower": False}),
+            Sample(((0, 3),)),
+            Sample(((4,),), error="MXNetError"),
+        ),
     ),
     OpDef(
         "_matrix_triangle",
@@ -241,7 +254,8 @@ OPERATORS = (
         inputs=("A", "B"),
         infer_shape=_inner_shape,
         grad=_inner_grad,
-        doc="The sum of the products of the entries of two matrices, for each pair of a stack; (1,) for a single pair.",
+        doc="""The sum of the products of the entries of two matrices, for each pair of a stack; (1,) for a single
+        pair.""",
         samples=(Sample(((2, 3, 4), (2, 3, 4))), Sample(((3, 3), (3, 3)))),
     ),
-)  # fmt: skip
+)

@@ -18,7 +18,9 @@ _AXIS = Attr("axis", "int", -2)
 def _rows_axis(attrs: Attrs, ndim: int) -> int:
     axis = normalize_axis(attrs.axis, ndim)
     if axis == ndim - 1:
-        raise MXNetError(f"`axis` {attrs.axis} is that of the columns, which are the last axis; the rows need another one")
+        raise MXNetError(
+            f"`axis` {attrs.axis} is that of the columns, which are the last axis; the rows need another one"
+        )
     return axis
 
 
@@ -83,7 +85,8 @@ def _gemm_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
 
 
 def _gemm2_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
-    return _product_grads(F, node.attrs, *node.inputs, heads[0])
+    a, b = node.inputs
+    return _product_grads(F, node.attrs, a, b, heads[0])
 
 
 def _syrk_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -243,8 +246,13 @@ OPERATORS = (
         grad=_syrk_grad,
         aliases=("linalg_syrk",),
         doc="alpha A A^T, or with `transpose` alpha A^T A.",
-        samples=(Sample(((2, 3),), {"alpha": 0.5}), Sample(((2, 3, 4),), {"transpose": True}), Sample(((1, 1),)),
-                 Sample(((0, 2, 3),)), Sample(((3,),), error="MXNetError")),
+        samples=(
+            Sample(((2, 3),), {"alpha": 0.5}),
+            Sample(((2, 3, 4),), {"transpose": True}),
+            Sample(((1, 1),)),
+            Sample(((0, 2, 3),)),
+            Sample(((3,),), error="MXNetError"),
+        ),
     ),
     OpDef(
         "_linalg_trmm",
@@ -255,7 +263,8 @@ OPERATORS = (
         infer_dtype=same_real,
         grad=_trmm_grad,
         aliases=("linalg_trmm",),
-        doc="alpha op(A) B, or alpha B op(A) with `rightside`, where A is triangular; its other triangle is not read.",
+        doc="""alpha op(A) B, or alpha B op(A) with `rightside`, where A is triangular; its other triangle is not
+        read.""",
         samples=_triangular_samples(),
     ),
     OpDef(
@@ -270,4 +279,4 @@ OPERATORS = (
         doc="The X with op(A) X = alpha B, or X op(A) = alpha B with `rightside`, where A is triangular.",
         samples=_triangular_samples(),
     ),
-)  # fmt: skip
+)

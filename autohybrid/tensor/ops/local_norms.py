@@ -51,11 +51,8 @@ def _l2_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]
     # With y = r x, r = 1 / |x|: backward is r (h - y <h,y>), self-adjoint in h. Its derivative in x, applied to g, is
     # -r^2 (y <g,h> - 3 y <g,y><h,y> + g <h,y> + h <g,y>).
     (head, data), g, attrs = node.inputs, heads[0], node.attrs
-    over: dict[str, Any] = {
-        "instance": {"axis": 0, "exclude": True, "keepdims": True},
-        "channel": {"axis": 1, "keepdims": True},
-        "spatial": {"axis": (0, 1), "exclude": True, "keepdims": True},
-    }[attrs.mode]
+    axes: Any = {"instance": 0, "channel": 1, "spatial": (0, 1)}[attrs.mode]
+    over = {"axis": axes, "exclude": attrs.mode != "channel", "keepdims": True}
     multiply = F.broadcast_mul
 
     def dot(a: Any, b: Any) -> Any:
@@ -75,7 +72,9 @@ def _lrn_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape]
     if data is not None and len(data) != 4:
         raise MXNetError(f"data must have 4 dimensions (n, channels, height, width), got {data}")
     if attrs.nsize % 2 == 0:
-        raise MXNetError(f"`nsize` counts the channels of a window around each channel and must be odd, got {attrs.nsize}")
+        raise MXNetError(
+            f"`nsize` counts the channels of a window around each channel and must be odd, got {attrs.nsize}"
+        )
     return [data], [data]
 
 
@@ -117,8 +116,8 @@ OPERATORS = (
         infer_shape=_l2_shape,
         infer_dtype=same_floating,
         grad=_l2_grad,
-        doc="""data / sqrt(sum(data ** 2) + eps): the sum over everything but the first axis, over axis 1 (`mode='channel'`), or
-        over the axes behind the second (`'spatial'`).""",
+        doc="""data / sqrt(sum(data ** 2) + eps): the sum over everything but the first axis, over axis 1
+        (`mode='channel'`), or over the axes behind the second (`'spatial'`).""",
         samples=(
             *[Sample(((3, 4, 2, 2),), {"mode": mode}) for mode in ("instance", "channel", "spatial")],
             Sample(((3, 4),), {"eps": 0.01}),
@@ -144,7 +143,8 @@ OPERATORS = (
         infer_shape=_lrn_shape,
         infer_dtype=same_floating,
         grad=_lrn_grad,
-        doc="data / (knorm + alpha / nsize * s) ** beta, s the sum of squares over the `nsize` channels around each one.",
+        doc="""data / (knorm + alpha / nsize * s) ** beta, s the sum of squares over the `nsize` channels around
+        each one.""",
         samples=(
             Sample(((2, 6, 3, 2),), {"nsize": 3, "alpha": 0.5}),
             Sample(((1, 1, 1, 1),), {"nsize": 1}),

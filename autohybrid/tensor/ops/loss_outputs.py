@@ -21,7 +21,9 @@ def _regression_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence
     if label is None:  # outputs of one unit take labels without their last axis by default
         return [data, data[:1] if len(data) == 2 and data[1] == 1 else data], [data]
     if is_known(data) and is_known(label) and (label[:1] != data[:1] or math.prod(label) != math.prod(data)):
-        raise MXNetError(f"`label` of shape {label} does not fit data of shape {data}: first axis and size must be equal")
+        raise MXNetError(
+            f"`label` of shape {label} does not fit data of shape {data}: first axis and size must be equal"
+        )
     return [data, label], [data]
 
 
@@ -136,7 +138,9 @@ def _regression(name: str, kernel: Any, difference: Callable[[Any, Any, Any], An
 
 
 OPERATORS = (
-    _regression("LinearRegressionOutput", _copy, lambda F, x, t: x - t, "The data, with the gradient of half the squared error"),
+    _regression(
+        "LinearRegressionOutput", _copy, lambda F, x, t: x - t, "The data, with the gradient of half the squared error"
+    ),
     _regression(
         "LogisticRegressionOutput",
         _logistic,
@@ -166,8 +170,8 @@ OPERATORS = (
         infer_shape=_svm_shape,
         infer_dtype=same_floating,
         grad=_svm_grad,
-        doc="""The data; backward ignores the head and gives the gradient of the (squared, or with `use_linear` plain) hinge loss
-        of scores (..., classes) and labels (...).""",
+        doc="""The data; backward ignores the head and gives the gradient of the (squared, or with `use_linear`
+        plain) hinge loss of scores (..., classes) and labels (...).""",
         samples=(
             Sample(((4, 3), (4,)), {"margin": 0.5}, values={1: [2, 0, 1, 1]}, nograd=(0, 1)),
             Sample(((4, 3), (4,)), {"use_linear": True}, values={1: [2, 0, 1, 1]}, nograd=(0, 1)),
@@ -194,8 +198,8 @@ OPERATORS = (
         ),
         infer_dtype=same_floating,
         grad=_make_loss_grad,
-        doc="The data as a loss: backward ignores the head and gives grad_scale, divided by the batch or the elements above "
-        "`valid_thresh` as `normalization` says.",
+        doc="""The data as a loss: backward ignores the head and gives grad_scale, divided by the batch or the
+        elements above `valid_thresh` as `normalization` says.""",
         samples=(
             Sample(((4, 3),), nograd=(0,)),
             Sample(((4, 3),), {"normalization": "valid", "valid_thresh": 0.2}, nograd=(0,)),
@@ -227,8 +231,8 @@ OPERATORS = (
         grad=_sparse_grad,
         backward_state=_sparse_state,
         train_dependent=False,
-        doc="The data (n, units), activations in (0, 1); backward adds the gradient of a penalty that draws the average activity of "
-        "each unit towards `sparseness_target`.",
+        doc="""The data (n, units), activations in (0, 1); backward adds the gradient of a penalty that draws the
+        average activity of each unit towards `sparseness_target`.""",
         samples=(Sample(((4, 3), (3,)), low=0.2, high=0.8, nograd=(0, 1)),),
     ),
 )

@@ -54,7 +54,7 @@ def _target_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Sha
     assert anchor is not None and label is not None and scores is not None
     if len(anchor) != 3 or anchor[2] not in (4, -1):
         raise MXNetError(f"`anchor` must have shape (1, anchors, 4), got {anchor}")
-    if len(label) != 3 or label[2] != -1 and label[2] < 5:
+    if len(label) != 3 or (label[2] != -1 and label[2] < 5):
         raise MXNetError(f"`label` must have shape (batch, labels, 5 or more), got {label}")
     if len(scores) != 3:
         raise MXNetError(f"`cls_pred` must have shape (batch, classes, anchors), got {scores}")
@@ -180,8 +180,8 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=zero_gradient,
         aliases=("_npx_multibox_prior",),
-        doc="""Anchors (1, height * width * (sizes + ratios - 1), 4) as corner boxes in [0, 1]: at each pixel of data one for each size
-        with the first ratio, and one for each further ratio with the first size.""",
+        doc="""Anchors (1, height * width * (sizes + ratios - 1), 4) as corner boxes in [0, 1]: at each pixel of
+        data one for each size with the first ratio, and one for each further ratio with the first size.""",
         samples=(
             Sample(((1, 3, 2, 3),)),
             Sample(((1, 1, 3, 4),), {"sizes": (0.5, 0.25), "ratios": (1, 2, 0.5), "clip": True}),
@@ -206,8 +206,9 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=zero_gradient,
         aliases=("_npx_multibox_target",),
-        doc="""Training targets of anchors (1, anchors, 4) for labels (batch, labels, class and box, -1 as padding): encoded moves and
-        their mask (batch, anchors * 4), and classes (batch, anchors), 0 for background.""",
+        doc="""Training targets of anchors (1, anchors, 4) for labels (batch, labels, class and box, -1 as
+        padding): encoded moves and their mask (batch, anchors * 4), and classes (batch, anchors), 0 for
+        background.""",
         samples=(
             Sample(((1, 3, 4), (1, 3, 5), (1, 4, 3)), values={0: _ANCHORS, 1: _LABELS}),
             Sample(((1, 3, 4), (1, 3, 5), (1, 4, 3)), {"negative_mining_ratio": 1.0}, values={0: _ANCHORS, 1: _LABELS}),
@@ -231,11 +232,18 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=zero_gradient,
         aliases=("_npx_multibox_detection",),
-        doc="""Detections (batch, anchors, 6), rows of class, score and corner box, best first, from probabilities (batch, classes,
-        anchors), moves (batch, anchors * 4) and anchors; the class of what is suppressed, and rows without detection, are -1.""",
+        doc="""Detections (batch, anchors, 6), rows of class, score and corner box, best first, from probabilities
+        (batch, classes, anchors), moves (batch, anchors * 4) and anchors; the class of what is suppressed,
+        and rows without detection, are -1.""",
         samples=(
             Sample(((1, 4, 3), (1, 12), (1, 3, 4)), low=0, high=1, values={2: _ANCHORS}),
-            Sample(((1, 4, 3), (1, 12), (1, 3, 4)), {"nms_topk": 2, "force_suppress": True}, low=0, high=1, values={2: _ANCHORS}),
+            Sample(
+                ((1, 4, 3), (1, 12), (1, 3, 4)),
+                {"nms_topk": 2, "force_suppress": True},
+                low=0,
+                high=1,
+                values={2: _ANCHORS},
+            ),
             Sample(((1, 4, 3), (1, 11), (1, 3, 4)), error="MXNetError"),
         ),
     ),

@@ -68,7 +68,7 @@ def _group_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
         return ins, outs
     if len(data) < 3:
         raise MXNetError(f"data must have at least 3 dimensions (n, channel, ...), got {data}")
-    if groups < 1 or data[1] != -1 and data[1] % groups:
+    if groups < 1 or (data[1] != -1 and data[1] % groups):
         raise MXNetError(f"the {data[1]} channels of data are not a multiple of `num_groups` {groups}")
     channel = unify(unify((groups,), ins[1]), ins[2])
     return [data, channel, channel], [data, (data[0], groups), (data[0], groups)]
@@ -114,7 +114,9 @@ def _grad_of(kind: str) -> Callable[[Any, GradNode, Sequence[Any]], Any]:
     return grad
 
 
-def _backward_kernel(xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any, mean: Any, inverse_std: Any) -> tuple[Any, ...]:
+def _backward_kernel(
+    xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any, mean: Any, inverse_std: Any
+) -> tuple[Any, ...]:
     view = _view(attrs.kind, attrs.axis, attrs.num_groups, data.shape)
     h, x, g, m, s = widen(xp, head, data, gamma, mean, inverse_std)
     to_data, to_gamma, to_beta = backward(xp, h, x, g, m, s, view, attrs.own_statistics)
@@ -142,11 +144,12 @@ class _Axes(NamedTuple):
 def _axes(F: Any, attrs: Attrs, data: Any, gamma: Any) -> _Axes:
     axis = attrs.axis if attrs.kind in ("batch", "layer") else 1
     over: dict[str, Any] = {"axis": axis, "exclude": attrs.kind == "batch", "keepdims": True}
-    view: Callable[[Any], Any] = lambda t: t
     if attrs.kind in ("instance", "group"):
         over = {"axis": (0, 1), "exclude": True, "keepdims": True}
-    if attrs.kind == "group":
-        view = lambda t: F.Reshape(t, shape=(0, -4, attrs.num_groups, -1, -2))
+
+    def view(t: Any) -> Any:
+        return F.Reshape(t, shape=(0, -4, attrs.num_groups, -1, -2)) if attrs.kind == "group" else t
+
     like = view(data)
     return _Axes(
         lambda t: F.mean(t, **over),
@@ -219,7 +222,9 @@ def _case(shape: tuple[int, ...], channels: int, **attrs: Any) -> Sample:
     return Sample((shape, (channels,), (channels,)), attrs)
 
 
-def _record(name: str, kernel: Any, infer: Any, attrs: tuple[Attr, ...], kind: str, doc: str, samples: Any, **more: Any) -> OpDef:
+def _record(
+    name: str, kernel: Any, infer: Any, attrs: tuple[Attr, ...], kind: str, doc: str, samples: Any, **more: Any
+) -> OpDef:
     return OpDef(
         name,
         kernel,
@@ -246,8 +251,14 @@ OPERATORS = (
         """(data - mean) / std * gamma + beta with mean and std along `axis`, whose extent gamma and beta have.
 
         `output_mean_var` also returns the mean and the standard deviation (not the variance).""",
-        (_case((3, 2, 5), 5), _case((1, 1), 1), _case((3, 2, 5), 3, axis=0, eps=0.01), _case((3, 2, 5), 2, axis=-2),
-         _case((0, 4), 4), Sample(((3, 2), (3,), (2,)), error="MXNetError")),
+        (
+            _case((3, 2, 5), 5),
+            _case((1, 1), 1),
+            _case((3, 2, 5), 3, axis=0, eps=0.01),
+            _case((3, 2, 5), 2, axis=-2),
+            _case((0, 4), 4),
+            Sample(((3, 2), (3,), (2,)), error="MXNetError"),
+        ),
         aliases=("_npx_layer_norm",),
     ),
     _record(
@@ -256,10 +267,16 @@ OPERATORS = (
         _group_shape,
         (Attr("num_groups", "int", 1), Attr("eps", "float", 1e-5), Attr("output_mean_var", "bool", False)),
         "group",
-        """Normalises data (n, channels, ...) over each of `num_groups` groups of channels; gamma and beta have one entry a
-        group. `output_mean_var` also returns mean and standard deviation, of shape (n, num_groups).""",
-        (_case((3, 4, 5), 2, num_groups=2), _case((2, 3, 2, 2), 1), _case((2, 4, 3), 4, num_groups=4, eps=0.01),
-         _case((0, 4, 3), 2, num_groups=2), Sample(((3, 4, 5), (3,), (3,)), {"num_groups": 3}, error="MXNetError")),
+        """Normalises data (n, channels, ...) over each of `num_groups` groups of channels; gamma and beta have
+        one entry a group. `output_mean_var` also returns mean and standard deviation, of shape (n,
+        num_groups).""",
+        (
+            _case((3, 4, 5), 2, num_groups=2),
+            _case((2, 3, 2, 2), 1),
+            _case((2, 4, 3), 4, num_groups=4, eps=0.01),
+            _case((0, 4, 3), 2, num_groups=2),
+            Sample(((3, 4, 5), (3,), (3,)), {"num_groups": 3}, error="MXNetError"),
+        ),
     ),
     _record(
         "InstanceNorm",
@@ -268,22 +285,33 @@ OPERATORS = (
         (Attr("eps", "float", 1e-3),),
         "instance",
         "Normalises each channel of each sample of data (n, channels, spatial...) over its spatial axes.",
-        (_case((3, 4, 5), 4), _case((2, 3, 2, 3), 3, eps=0.1), _case((0, 3, 2), 3),
-         Sample(((3, 4), (4,), (4,)), error="MXNetError")),
+        (
+            _case((3, 4, 5), 4),
+            _case((2, 3, 2, 3), 3, eps=0.1),
+            _case((0, 3, 2), 3),
+            Sample(((3, 4), (4,), (4,)), error="MXNetError"),
+        ),
     ),
     OpDef(
         "_backward_norm",
         _backward_kernel,
         inputs=("head", "data", "gamma", "mean", "inverse_std"),
-        attrs=(Attr("kind", "enum", choices=("batch", "layer", "group", "instance")), Attr("axis", "int", 1),
-               Attr("num_groups", "int", 1), Attr("eps", "float", 1e-5), Attr("own_statistics", "bool", True)),
+        attrs=(
+            Attr("kind", "enum", choices=("batch", "layer", "group", "instance")),
+            Attr("axis", "int", 1),
+            Attr("num_groups", "int", 1),
+            Attr("eps", "float", 1e-5),
+            Attr("own_statistics", "bool", True),
+        ),
         outputs=("data", "gamma", "beta"),
         infer_shape=_backward_shape,
         infer_dtype=_backward_dtype,
         grad=_backward_grad,
         doc="""The gradients of a norm for its data, gamma and beta. Mean and inverse deviation are those of the data
         (`own_statistics`, and then differentiated through the data) or given ones.""",
-        samples=(Sample(((2, 3, 4), (2, 3, 4), (3,), (3,), (3,)), {"kind": "batch", "own_statistics": False}, nograd=(3, 4)),),
+        samples=(
+            Sample(((2, 3, 4), (2, 3, 4), (3,), (3,), (3,)), {"kind": "batch", "own_statistics": False}, nograd=(3, 4)),
+        ),
     ),
     OpDef(
         "_along_axis",
@@ -296,4 +324,4 @@ OPERATORS = (
         doc="A vector reshaped to run along `axis` of `like`, in its dtype: (c,) becomes (1, c, 1, 1).",
         samples=(Sample(((3,), (2, 3, 4)), {"axis": 1}), Sample(((4,), (2, 4)), {"axis": -1})),
     ),
-)  # fmt: skip
+)

@@ -25,12 +25,17 @@ _TAIL = (
     Attr("layout", "enum?", None, _LAYOUTS),
 )
 _ATTRS = (_KERNEL, _TYPE, _GLOBAL, Attr("cudnn_off", "bool", False), _CONVENTION, *_PLACE, *_TAIL)
-_V1_ATTRS = (_KERNEL, replace(_TYPE, choices=("avg", "max", "sum")), _GLOBAL,
-             replace(_CONVENTION, choices=("full", "valid")), *_PLACE)  # fmt: skip
+_V1_ATTRS = (
+    _KERNEL,
+    replace(_TYPE, choices=("avg", "max", "sum")),
+    _GLOBAL,
+    replace(_CONVENTION, choices=("full", "valid")),
+    *_PLACE,
+)
 
 
 def pool_of(attrs: Attrs, shape: tuple[int, ...]) -> Pool:
-    """The windows over data of this shape; unknown extents stay -1. Raises MXNetError for attributes that do not fit."""
+    """The windows over data of this shape; unknown extents stay -1. Raises MXNetError for what does not fit."""
     rank = len(shape) - 2
     if rank not in (1, 2, 3):
         raise MXNetError(f"data must have 3, 4 or 5 dimensions (n, channel, spatial...), got shape {shape}")
@@ -227,13 +232,23 @@ OPERATORS = (
         aliases=("_npx_pooling",),
         doc="""Pools data (n, channel, spatial...), of 1 to 3 spatial axes, over windows of `kernel`.
 
-        Extents are floor((n + 2 pad - kernel) / stride) + 1, rounded up with `pooling_convention='full'`. Averages count
-        the padding unless `count_include_pad=False`; 'lp' is sum(x ** p) ** (1 / p), without absolute values.""",
+        Extents are floor((n + 2 pad - kernel) / stride) + 1, rounded up with `pooling_convention='full'`.
+        Averages count the padding unless `count_include_pad=False`; 'lp' is sum(x ** p) ** (1 / p), without
+        absolute values.""",
         samples=(
             *_samples(("max", "avg", "sum")),
             Sample(((2, 3, 7),), {"kernel": 3, "stride": 2, "pad": 1, "pool_type": "avg", "count_include_pad": False}),
-            Sample(((2, 5, 4, 3),), {"kernel": (2, 2), "stride": (2, 1), "pad": (1, 1), "layout": "NHWC", "pool_type": "avg",
-                                    "count_include_pad": False}),
+            Sample(
+                ((2, 5, 4, 3),),
+                {
+                    "kernel": (2, 2),
+                    "stride": (2, 1),
+                    "pad": (1, 1),
+                    "layout": "NHWC",
+                    "pool_type": "avg",
+                    "count_include_pad": False,
+                },
+            ),
             Sample(((2, 6, 3),), {"kernel": 2, "layout": "NWC"}),
             *[Sample(((2, 3, 5, 6),), {"kernel": (2, 2), "pool_type": "lp", "p_value": p}, low=0.1) for p in (1, 2, 3)],
         ),
@@ -256,9 +271,15 @@ OPERATORS = (
         infer_shape=_like(1),
         grad=_sum_backward_grad,
         doc="The gradient of Pooling for sums and averages (only the shape of `data` matters).",
-        samples=(Sample(((2, 3, 3, 3), (2, 3, 6, 6)), {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "avg"}),
-                 Sample(((2, 3, 3, 3), (2, 3, 6, 6)), {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "avg",
-                                                      "whole_windows": True})),
+        samples=(
+            Sample(
+                ((2, 3, 3, 3), (2, 3, 6, 6)), {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "avg"}
+            ),
+            Sample(
+                ((2, 3, 3, 3), (2, 3, 6, 6)),
+                {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "avg", "whole_windows": True},
+            ),
+        ),
     ),
     OpDef(
         "_backward_pool_max",
@@ -268,8 +289,14 @@ OPERATORS = (
         infer_shape=_like(1),
         grad=_max_backward_grad,
         doc="The gradient of max pooling: each head goes to the first maximum of its window.",
-        samples=(Sample(((1, 1, 2), (1, 1, 4), (1, 1, 2)), {"kernel": 2, "stride": 2},
-                        values={1: [[[1, 2, 4, 3]]], 2: [[[2, 4]]]}, nograd=(1, 2)),),
+        samples=(
+            Sample(
+                ((1, 1, 2), (1, 1, 4), (1, 1, 2)),
+                {"kernel": 2, "stride": 2},
+                values={1: [[[1, 2, 4, 3]]], 2: [[[2, 4]]]},
+                nograd=(1, 2),
+            ),
+        ),
     ),
     OpDef(
         "_pool_at_max",
@@ -279,7 +306,13 @@ OPERATORS = (
         infer_shape=_like(2),
         grad=_at_max_grad,
         doc="For each window the entry of `values` where `data` has its first maximum.",
-        samples=(Sample(((1, 1, 4), (1, 1, 4), (1, 1, 2)), {"kernel": 2, "stride": 2},
-                        values={1: [[[1, 2, 4, 3]]], 2: [[[2, 4]]]}, nograd=(1, 2)),),
+        samples=(
+            Sample(
+                ((1, 1, 4), (1, 1, 4), (1, 1, 2)),
+                {"kernel": 2, "stride": 2},
+                values={1: [[[1, 2, 4, 3]]], 2: [[[2, 4]]]},
+                nograd=(1, 2),
+            ),
+        ),
     ),
-)  # fmt: skip
+)

@@ -209,7 +209,10 @@ def _up_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
         return F._backward_UpSampling(head, *node.inputs, multi_input_mode=attrs.multi_input_mode)
     data, weight = node.inputs
     shared = {**_bilinear_geometry(attrs), "num_group": attrs.num_filter}
-    return [F._backward_deconv_data(head, weight, data, **shared), F._backward_deconv_weight(head, data, weight, **shared)]
+    return [
+        F._backward_deconv_data(head, weight, data, **shared),
+        F._backward_deconv_weight(head, data, weight, **shared),
+    ]
 
 
 def _up_backward(xp: Any, attrs: Attrs, head: Any, *inputs: Any) -> Any:
@@ -266,8 +269,8 @@ OPERATORS = (
         infer_shape=_resize_shape,
         infer_dtype=same_floating,
         grad=_resize_grad,
-        doc="""Bilinear interpolation of data (n, channels, height, width) to `height` x `width`, to a multiple (`scale_*`), to the
-        size of `like`, or to an even or odd size near its own, as `mode` says.""",
+        doc="""Bilinear interpolation of data (n, channels, height, width) to `height` x `width`, to a multiple
+        (`scale_*`), to the size of `like`, or to an even or odd size near its own, as `mode` says.""",
         samples=(
             Sample(((2, 2, 4, 3),), {"height": 6, "width": 5}),
             Sample(((2, 2, 4, 3),), {"height": 2, "width": 7, "align_corners": False}),
@@ -295,7 +298,8 @@ OPERATORS = (
         infer_shape=_adaptive_shape,
         infer_dtype=same_floating,
         grad=_adaptive_grad,
-        doc="Averages data (n, channels, height, width) over a grid of `output_size` cells: one number or (rows, columns).",
+        doc="""Averages data (n, channels, height, width) over a grid of `output_size` cells: one number or (rows,
+        columns).""",
         samples=(
             Sample(((2, 3, 5, 6),)),
             Sample(((2, 3, 5, 7),), {"output_size": (3, 4)}),
@@ -331,13 +335,19 @@ OPERATORS = (
         infer_shape=_up_shape,
         infer_dtype=same_floating,
         grad=_up_grad,
-        doc="""Enlarges (n, channels, height, width) `scale` times. 'nearest' repeats, and enlarges further inputs to the same size,
-        joined along the channels or added; 'bilinear' takes data and a weight (num_filter, 1, kernel, kernel) of a deconvolution.""",
+        doc="""Enlarges (n, channels, height, width) `scale` times. 'nearest' repeats, and enlarges further inputs
+        to the same size, joined along the channels or added; 'bilinear' takes data and a weight
+        (num_filter, 1, kernel, kernel) of a deconvolution.""",
         samples=(
             Sample(((2, 3, 3, 2),), {"scale": 2, "sample_type": "nearest"}),
             Sample(_UP_SHAPES, {"scale": 4, "sample_type": "nearest", "num_args": 2}),
-            Sample(((2, 3, 3, 2), (2, 3, 6, 4)), {"scale": 4, "sample_type": "nearest", "num_args": 2, "multi_input_mode": "sum"}),
-            Sample(((2, 3, 3, 2), (3, 1, 4, 4)), {"scale": 2, "sample_type": "bilinear", "num_filter": 3, "num_args": 2}),
+            Sample(
+                ((2, 3, 3, 2), (2, 3, 6, 4)),
+                {"scale": 4, "sample_type": "nearest", "num_args": 2, "multi_input_mode": "sum"},
+            ),
+            Sample(
+                ((2, 3, 3, 2), (3, 1, 4, 4)), {"scale": 2, "sample_type": "bilinear", "num_filter": 3, "num_args": 2}
+            ),
             Sample(((1, 1, 1, 1),), {"scale": 1, "sample_type": "nearest"}),
             Sample(((0, 1, 2, 1),), {"scale": 2, "sample_type": "nearest"}),
             Sample(((2, 3),), {"scale": 2, "sample_type": "nearest"}, error="MXNetError"),

@@ -50,7 +50,9 @@ def _visible(attrs: Attrs) -> int:
 
 def _network(attrs: Attrs, width: int) -> Network:
     if attrs.state_size < 1 or attrs.num_layers < 1:
-        raise MXNetError(f"`state_size` and `num_layers` must be positive, got {attrs.state_size} and {attrs.num_layers}")
+        raise MXNetError(
+            f"`state_size` and `num_layers` must be positive, got {attrs.state_size} and {attrs.num_layers}"
+        )
     if attrs.projection_size and attrs.mode != "lstm":
         raise MXNetError(f"`projection_size` is for mode 'lstm' only, the mode is '{attrs.mode}'")
     low, high = attrs.lstm_state_clip_min, attrs.lstm_state_clip_max
@@ -82,7 +84,11 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     if attrs.use_sequence_length:
         known.append(unify(ins[-1], (batch,)))
     mask: Shape = (max(network.layers - 1, 0), steps, batch, network.state * network.directions)
-    return known, [(steps, batch, network.state * network.directions), *known[2 : 4 if attrs.mode == "lstm" else 3], mask]
+    return known, [
+        (steps, batch, network.state * network.directions),
+        *known[2 : 4 if attrs.mode == "lstm" else 3],
+        mask,
+    ]
 
 
 def _infer_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str | None], Sequence[str | None]]:
@@ -113,7 +119,8 @@ def _kernel(xp: Any, attrs: Attrs, *arrays: Any, train: bool, rng: Any) -> tuple
         output = xp.zeros((*data.shape[:2], network.state * network.directions), dtype=data.dtype)
         results = [output, state.copy()] + ([] if cell is None else [cell.copy()])
     else:
-        found = forward(xp, network, *_wide(xp, data, parameters, state, cell), lengths, masks)
+        x, weights, first, memory = _wide(xp, data, parameters, state, cell)
+        found = forward(xp, network, x, weights, first, memory, lengths, masks)
         results = [narrow(r, data) for r in found[:3] if r is not None]
     if masks is None:
         masks = xp.broadcast_to(xp.ones((), dtype=data.dtype), shape)
@@ -202,8 +209,8 @@ def _second_outputs(attrs: Attrs) -> tuple[str, ...]:
 
 
 def _second_kernel(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
-    """With B the backward: <u, B> has as gradients the derivatives along u of the outputs (in the heads) and of B itself
-    (in data, parameters and states); both are the tangents of one pass over duals."""
+    """With B the backward: <u, B> has as gradients the derivatives along u of the outputs (in the heads) and of B
+    itself (in data, parameters and states); both are the tangents of one pass over duals."""
     count = len(_gradients_of(attrs))
     directions = _wide(xp, *arrays[:count])
     heads, tensors, lengths, masks = _sorted_out(xp, attrs, arrays[count:])
@@ -247,9 +254,10 @@ OPERATORS = (
         train_dependent=True,
         doc="""Stacked recurrent layers over data (time, batch, width): modes rnn_relu, rnn_tanh, lstm and gru.
 
-        `parameters` is one vector (weights of all layers and directions, then biases), states are (layers * directions, batch,
-        state_size). The output is (time, batch, directions * state_size); `state_outputs` adds the last states. `p` drops
-        between layers in train mode. With `use_sequence_length`, steps behind the end of a sequence give 0 and do not count.""",
+        `parameters` is one vector (weights of all layers and directions, then biases), states are (layers *
+        directions, batch, state_size). The output is (time, batch, directions * state_size);
+        `state_outputs` adds the last states. `p` drops between layers in train mode. With
+        `use_sequence_length`, steps behind the end of a sequence give 0 and do not count.""",
         samples=(
             _case("rnn_relu", 1, False, 14),
             _case("rnn_tanh", 2, False, 26),
@@ -257,16 +265,37 @@ OPERATORS = (
             _case("gru", 1, True, 84),
             _case("lstm", 1, False, 50, projection_size=1),
             _case("lstm", 1, False, 56, lstm_state_clip_min=-0.2, lstm_state_clip_max=0.2),
-            Sample(((3, 2, 3), (84,), (2, 2, 2), (2,)), {**_LENGTHS, "mode": "gru", "bidirectional": True}, values={3: [1, 3]},
-                   nograd=(3,)),
-            Sample(((3, 2, 3), (56,), (1, 2, 2), (1, 2, 2), (2,)), {**_LENGTHS, "mode": "lstm"}, values={4: [2, 3]}, nograd=(4,)),
-            Sample(((3, 2, 3), (40,), (1, 2, 2)), {"mode": "gru", "state_size": 2, "num_layers": 1}, error="MXNetError"),
+            Sample(
+                ((3, 2, 3), (84,), (2, 2, 2), (2,)),
+                {**_LENGTHS, "mode": "gru", "bidirectional": True},
+                values={3: [1, 3]},
+                nograd=(3,),
+            ),
+            Sample(
+                ((3, 2, 3), (56,), (1, 2, 2), (1, 2, 2), (2,)),
+                {**_LENGTHS, "mode": "lstm"},
+                values={4: [2, 3]},
+                nograd=(4,),
+            ),
+            Sample(
+                ((3, 2, 3), (40,), (1, 2, 2)), {"mode": "gru", "state_size": 2, "num_layers": 1}, error="MXNetError"
+            ),
         ),
     ),
     OpDef(
         "_backward_RNN",
         _backward_kernel,
-        inputs=("output_head", "state_head", "state_cell_head", "data", "parameters", "state", "state_cell", "sequence_length", "mask"),
+        inputs=(
+            "output_head",
+            "state_head",
+            "state_cell_head",
+            "data",
+            "parameters",
+            "state",
+            "state_cell",
+            "sequence_length",
+            "mask",
+        ),
         attrs=(*_ATTRS, _DROPPING),
         active_inputs=_backward_inputs,
         outputs=_gradients_of,
@@ -274,21 +303,42 @@ OPERATORS = (
         infer_dtype=_backward_dtype,
         grad=_backward_grad,
         doc="The gradients of RNN for data, parameters and states.",
-        samples=(Sample(((3, 2, 2), (1, 2, 2), (3, 2, 3), (14,), (1, 2, 2)),
-                        {"mode": "rnn_tanh", "state_size": 2, "num_layers": 1}),),
+        samples=(
+            Sample(
+                ((3, 2, 2), (1, 2, 2), (3, 2, 3), (14,), (1, 2, 2)),
+                {"mode": "rnn_tanh", "state_size": 2, "num_layers": 1},
+            ),
+        ),
     ),
     OpDef(
         "_second_backward_RNN",
         _second_kernel,
-        inputs=("data_direction", "parameters_direction", "state_direction", "state_cell_direction", "output_head", "state_head",
-                "state_cell_head", "data", "parameters", "state", "state_cell", "sequence_length", "mask"),
+        inputs=(
+            "data_direction",
+            "parameters_direction",
+            "state_direction",
+            "state_cell_direction",
+            "output_head",
+            "state_head",
+            "state_cell_head",
+            "data",
+            "parameters",
+            "state",
+            "state_cell",
+            "sequence_length",
+            "mask",
+        ),
         attrs=(*_ATTRS, _DROPPING),
         active_inputs=_second_inputs,
         outputs=_second_outputs,
         infer_shape=_second_shape,
         infer_dtype=_backward_dtype,
         doc="The gradients of `_backward_RNN` for its heads, data, parameters and states.",
-        samples=(Sample(((3, 2, 3), (14,), (1, 2, 2), (3, 2, 2), (1, 2, 2), (3, 2, 3), (14,), (1, 2, 2)),
-                        {"mode": "rnn_tanh", "state_size": 2, "num_layers": 1}),),
+        samples=(
+            Sample(
+                ((3, 2, 3), (14,), (1, 2, 2), (3, 2, 2), (1, 2, 2), (3, 2, 3), (14,), (1, 2, 2)),
+                {"mode": "rnn_tanh", "state_size": 2, "num_layers": 1},
+            ),
+        ),
     ),
-)  # fmt: skip
+)

@@ -17,7 +17,12 @@ from autohybrid.tensor.shapes import require_known, same_floating, unify
 _SIZE = Attr("pooled_size", "shape")
 _SCALE = Attr("spatial_scale", "float")
 _POOL = (_SIZE, _SCALE)
-_ALIGN = (*_POOL, Attr("sample_ratio", "int", -1), Attr("position_sensitive", "bool", False), Attr("aligned", "bool", False))
+_ALIGN = (
+    *_POOL,
+    Attr("sample_ratio", "int", -1),
+    Attr("position_sensitive", "bool", False),
+    Attr("aligned", "bool", False),
+)
 _CHUNK_ELEMENTS = 1 << 22
 
 
@@ -62,15 +67,17 @@ def _cells(xp: Any, low: Any, high: Any, cells: int, extent: int) -> tuple[Any, 
 
 
 def _pooled(xp: Any, attrs: Attrs, data: Any, rois: Any) -> tuple[Any, Any, Any]:
-    """The images (regions,), the index of the maximum (regions, channels, rows, columns), and which cells are not empty."""
+    """The images (regions,), the maxima' indices (regions, channels, rows, columns), and which cells are not empty."""
     rows, columns = attrs.pooled_size
     bounds = _round(xp, rois[:, 1:].astype(xp.float64) * attrs.spatial_scale)
     top, bottom = _cells(xp, bounds[:, 1], bounds[:, 3], rows, data.shape[2])
     left, right = _cells(xp, bounds[:, 0], bounds[:, 2], columns, data.shape[3])
     image = rois[:, 0].astype(xp.int64)
     shape = (rois.shape[0], rows, columns)
-    spans = [xp.broadcast_to(b, shape) for b in (top[:, :, None], bottom[:, :, None], left[:, None], right[:, None])]
-    found = first_maxima(xp, data, *spans, image)
+    spans: Any = [
+        xp.broadcast_to(b, shape) for b in (top[:, :, None], bottom[:, :, None], left[:, None], right[:, None])
+    ]
+    found = first_maxima(xp, data, spans, image)
     filled = ((bottom > top)[:, :, None] & (right > left)[:, None])[:, None]
     return image, found, filled
 
@@ -227,11 +234,17 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_roi_grad,
         aliases=("_npx_roi_pooling",),
-        doc="""The maxima of data (n, channels, height, width) over `pooled_size` cells of each region: (regions, channels, rows,
-        columns). `rois` rows are image, x1, y1, x2, y2, times `spatial_scale` rounded to pixels, both ends included.""",
+        doc="""The maxima of data (n, channels, height, width) over `pooled_size` cells of each region: (regions,
+        channels, rows, columns). `rois` rows are image, x1, y1, x2, y2, times `spatial_scale` rounded to
+        pixels, both ends included.""",
         samples=(
             Sample(((2, 2, 8, 8), (3, 5)), _TWO, values={1: _ROIS}, nograd=(1,)),
-            Sample(((1, 1, 1, 1), (1, 5)), {"pooled_size": (1, 1), "spatial_scale": 1.0}, values={1: [[0, 0, 0, 0, 0]]}, nograd=(1,)),
+            Sample(
+                ((1, 1, 1, 1), (1, 5)),
+                {"pooled_size": (1, 1), "spatial_scale": 1.0},
+                values={1: [[0, 0, 0, 0, 0]]},
+                nograd=(1,),
+            ),
             Sample(((2, 8, 8), (3, 5)), _TWO, error="MXNetError"),
         ),
     ),
@@ -265,14 +278,21 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_align_grad,
-        doc="""Averages of interpolated samples over `pooled_size` cells of each region: (regions, channels, rows, columns).
+        doc="""Averages of interpolated samples over `pooled_size` cells of each region: (regions, channels, rows,
+        columns).
 
-        `rois` rows are image, x1, y1, x2, y2, scaled but not rounded; `sample_ratio` samples a side and cell, or as many as the
-        cell has pixels. `aligned` moves by half a pixel; `position_sensitive` gives each cell channels of its own.""",
+        `rois` rows are image, x1, y1, x2, y2, scaled but not rounded; `sample_ratio` samples a side and
+        cell, or as many as the cell has pixels. `aligned` moves by half a pixel; `position_sensitive` gives
+        each cell channels of its own.""",
         samples=(
             Sample(((2, 6, 8, 8), (3, 5)), {**_TWO, "sample_ratio": 2}, values={1: _ROIS}, nograd=(1,)),
             Sample(((2, 2, 8, 8), (3, 5)), _TWO, values={1: _ROIS}, nograd=(1,)),
-            Sample(((2, 12, 8, 8), (3, 5)), {**_TWO, "position_sensitive": True, "aligned": True}, values={1: _ROIS}, nograd=(1,)),
+            Sample(
+                ((2, 12, 8, 8), (3, 5)),
+                {**_TWO, "position_sensitive": True, "aligned": True},
+                values={1: _ROIS},
+                nograd=(1,),
+            ),
             Sample(((2, 2, 8, 8), (0, 5)), _TWO, nograd=(1,)),
             Sample(((2, 2, 8, 8), (3, 4)), _TWO, error="MXNetError"),
         ),

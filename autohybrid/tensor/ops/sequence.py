@@ -71,7 +71,9 @@ def _mask(xp: Any, attrs: Attrs, data: Any, lengths: Any = None) -> Any:
 
 
 def _mask_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
-    gradient = F.SequenceMask(heads[0], *node.inputs[1:], use_sequence_length=len(node.inputs) > 1, axis=node.attrs.axis)
+    gradient = F.SequenceMask(
+        heads[0], *node.inputs[1:], use_sequence_length=len(node.inputs) > 1, axis=node.attrs.axis
+    )
     return [gradient] + [None] * (len(node.inputs) - 1)
 
 
@@ -150,7 +152,8 @@ OPERATORS = (
         infer_dtype=_infer_dtype,
         grad=_mask_grad,
         aliases=("_npx_sequence_mask",),
-        doc="The data with `value` at steps at or past the length of each sequence; time is `axis` (0 or 1), batch the other.",
+        doc="""The data with `value` at steps at or past the length of each sequence; time is `axis` (0 or 1),
+        batch the other.""",
         samples=_samples(True),
     ),
     OpDef(
@@ -175,7 +178,9 @@ OPERATORS = (
         infer_dtype=_infer_dtype,
         grad=_last_backward_grad,
         doc="The gradient of SequenceLast: the head at the last step of each sequence, zeros elsewhere.",
-        samples=(Sample(((3, 2), (4, 3, 2), (3,)), {"use_sequence_length": True}, values={2: [1, 3, 4]}, nograd=(1, 2)),),
+        samples=(
+            Sample(((3, 2), (4, 3, 2), (3,)), {"use_sequence_length": True}, values={2: [1, 3, 4]}, nograd=(1, 2)),
+        ),
     ),
     OpDef(
         "SequenceReverse",

@@ -13,8 +13,12 @@ from autohybrid.tensor.shapes import normalize_axis, require_floating, same_floa
 
 _AXIS = Attr("axis", "int", -1)
 _TEMPERATURE = Attr("temperature", "float?", None)
-_ATTRS = (_AXIS, _TEMPERATURE, Attr("dtype", "enum?", None, ("float16", "float32", "float64")),
-          Attr("use_length", "bool?", False))  # fmt: skip
+_ATTRS = (
+    _AXIS,
+    _TEMPERATURE,
+    Attr("dtype", "enum?", None, ("float16", "float32", "float64")),
+    Attr("use_length", "bool?", False),
+)
 
 
 def _inputs(attrs: Attrs) -> tuple[str, ...]:
@@ -210,8 +214,8 @@ _SOFTMAX = OpDef(
     grad=_softmax_grad,
     aliases=("_npx_softmax",),
     methods=("softmax",),
-    doc="""exp(data / temperature), normalised along `axis`. With `use_length`, positions at or past `length` (the shape
-    of data without `axis`, int32 or int64) are 0.""",
+    doc="""exp(data / temperature), normalised along `axis`. With `use_length`, positions at or past `length` (the
+    shape of data without `axis`, int32 or int64) are 0.""",
     samples=(*_SHAPES, *_LENGTHS),
 )
 OPERATORS = (
@@ -249,8 +253,12 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_softmax_activation_grad,
         doc="softmax over the last axis, or over axis 1 with `mode='channel'`. Old; use softmax.",
-        samples=(Sample(((3, 4),)), Sample(((3, 2, 3),)), Sample(((2, 3, 2, 2),), {"mode": "channel"}),
-                 Sample(((3, 4),), {"mode": "channel"}, error="MXNetError")),
+        samples=(
+            Sample(((3, 4),)),
+            Sample(((3, 2, 3),)),
+            Sample(((2, 3, 2, 2),), {"mode": "channel"}),
+            Sample(((3, 4),), {"mode": "channel"}, error="MXNetError"),
+        ),
     ),
     OpDef(
         "_backward_softmax",
@@ -270,4 +278,4 @@ OPERATORS = (
         doc="The gradient of log_softmax from its output.",
         samples=_BACKWARD_SAMPLES,
     ),
-)  # fmt: skip
+)

@@ -45,7 +45,9 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     for shape in fitting:
         if len(shape) == len(label) and all(-1 in (a, b) or a == b for a, b in zip(shape, label)):
             return [data, unify(shape, label)], [data]
-    raise MXNetError(f"`label` of shape {label} does not fit data of shape {data}; expected {' or '.join(map(str, fitting))}")
+    raise MXNetError(
+        f"`label` of shape {label} does not fit data of shape {data}; expected {' or '.join(map(str, fitting))}"
+    )
 
 
 def _rows(attrs: Attrs, data: Any) -> Any:
@@ -191,15 +193,21 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_grad,
         aliases=("Softmax",),
-        doc="""softmax of data (n, classes); backward gives (output - one_hot(label)) * grad_scale and ignores the head.
+        doc="""softmax of data (n, classes); backward gives (output - one_hot(label)) * grad_scale and ignores the
+        head.
 
-        `multi_output` takes the classes along axis 1 of (n, classes, ...), `preserve_shape` along the last axis. Labels of the
-        shape of data are probabilities. `use_ignore` leaves out `ignore_label`; `normalization` divides by the batch or by
-        the labels that count; `out_grad` multiplies by the head after all.""",
+        `multi_output` takes the classes along axis 1 of (n, classes, ...), `preserve_shape` along the last
+        axis. Labels of the shape of data are probabilities. `use_ignore` leaves out `ignore_label`;
+        `normalization` divides by the batch or by the labels that count; `out_grad` multiplies by the head
+        after all.""",
         samples=(
             Sample(((4, 3), (4,)), values=_LABEL, nograd=(0, 1)),
-            Sample(((4, 3), (4,)), {"out_grad": True, "use_ignore": True, "ignore_label": 1, "normalization": "valid"},
-                   values=_LABEL, nograd=(0, 1)),
+            Sample(
+                ((4, 3), (4,)),
+                {"out_grad": True, "use_ignore": True, "ignore_label": 1, "normalization": "valid"},
+                values=_LABEL,
+                nograd=(0, 1),
+            ),
             Sample(((2, 3, 2), (2, 2)), {"multi_output": True}, values={1: [[2, 0], [1, 1]]}, nograd=(0, 1)),
             Sample(((2, 2, 3), (2, 2)), {"preserve_shape": True}, values={1: [[2, 0], [1, 1]]}, nograd=(0, 1)),
             Sample(((0, 3), (0,)), nograd=(0, 1)),
@@ -215,7 +223,11 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_backward_grad,
         doc="The gradient of SoftmaxOutput; `output` is its output, kept to save computing it again.",
-        samples=(Sample(((4, 3), (4,), (4, 3)), {"smooth_alpha": 0.1, "normalization": "batch"}, values=_LABEL, nograd=(0, 1, 2)),),
+        samples=(
+            Sample(
+                ((4, 3), (4,), (4, 3)), {"smooth_alpha": 0.1, "normalization": "batch"}, values=_LABEL, nograd=(0, 1, 2)
+            ),
+        ),
     ),
     OpDef(
         "_softmax_output_scale",
@@ -226,8 +238,14 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_scaled_grad,
         doc="`data` times the factor that SoftmaxOutput's backward has for these labels.",
-        samples=(Sample(((4, 3), (4,)), {"use_ignore": True, "ignore_label": 1, "normalization": "valid"}, values=_LABEL,
-                        nograd=(1,)),),
+        samples=(
+            Sample(
+                ((4, 3), (4,)),
+                {"use_ignore": True, "ignore_label": 1, "normalization": "valid"},
+                values=_LABEL,
+                nograd=(1,),
+            ),
+        ),
     ),
     OpDef(
         "softmax_cross_entropy",
@@ -254,4 +272,4 @@ OPERATORS = (
         doc="softmax(data) - one_hot(label) for data (n, classes): the gradient of the cross entropy.",
         samples=(Sample(((4, 3), (4,)), values=_LABEL, nograd=(1,)),),
     ),
-)  # fmt: skip
+)

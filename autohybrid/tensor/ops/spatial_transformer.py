@@ -44,8 +44,9 @@ def _base(xp: Any, height: int, width: int, dtype: Any) -> Any:
     return xp.stack([columns, rows, xp.ones((height, width))]).reshape(3, -1).astype(dtype)
 
 
-def _extent_factors(xp: Any, height: int, width: int, dtype: Any) -> Any:
-    """Half of the last column and row index, for the x and the y channel: (1, 2, 1, 1)."""
+def _extent_factors(xp: Any, image: Any, dtype: Any) -> Any:
+    """Half of the last column and row index of `image`, for the x and the y channel: (1, 2, 1, 1)."""
+    height, width = image.shape[2:]
     return xp.stack([xp.full((1, 1), (width - 1) / 2), xp.full((1, 1), (height - 1) / 2)]).astype(dtype)[None]
 
 
@@ -56,8 +57,13 @@ def _grid(xp: Any, attrs: Attrs, data: Any) -> Any:
         grid = xp.matmul(x.reshape(-1, 2, 3), _base(xp, height, width, x.dtype))
         return narrow(grid.reshape(-1, 2, height, width), data)
     height, width = data.shape[2:]
-    pixels = xp.stack([xp.broadcast_to(xp.arange(width), (height, width)), xp.broadcast_to(xp.arange(height)[:, None], (height, width))])
-    return narrow((x + pixels.astype(x.dtype)) / _extent_factors(xp, height, width, x.dtype) - 1, data)
+    pixels = xp.stack(
+        [
+            xp.broadcast_to(xp.arange(width), (height, width)),
+            xp.broadcast_to(xp.arange(height)[:, None], (height, width)),
+        ]
+    )
+    return narrow((x + pixels.astype(x.dtype)) / _extent_factors(xp, x, x.dtype) - 1, data)
 
 
 def _grid_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -83,7 +89,7 @@ def _affine_like(xp: Any, attrs: Attrs, data: Any, like: Any) -> Any:
 
 
 def _flow_scale(xp: Any, attrs: Attrs, head: Any) -> Any:
-    return head / _extent_factors(xp, *head.shape[2:], head.dtype)
+    return head / _extent_factors(xp, head, head.dtype)
 
 
 def _sampler_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -101,7 +107,7 @@ def _sampler_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Sh
 
 def _pixel_positions(xp: Any, grid: Any, data: Any) -> Any:
     """Positions in [-1, 1] as pixel coordinates (x, y) of `data`."""
-    return (grid + 1) * _extent_factors(xp, *data.shape[2:], grid.dtype)
+    return (grid + 1) * _extent_factors(xp, data, grid.dtype)
 
 
 def _sampler(xp: Any, attrs: Attrs, data: Any, grid: Any) -> Any:
@@ -129,7 +135,8 @@ def _sampler_grads(F: Any, data: Any, grid: Any, head: Any) -> tuple[Any, Any]:
 
 
 def _sampler_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    return _sampler_grads(F, *node.inputs, heads[0])
+    data, grid = node.inputs
+    return _sampler_grads(F, data, grid, heads[0])
 
 
 def _transformer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -201,8 +208,8 @@ OPERATORS = (
         infer_shape=_grid_shape,
         infer_dtype=same_floating,
         grad=_grid_grad,
-        doc="""A grid of positions (n, 2, height, width), x and y in [-1, 1], from affine maps (n, 6) and `target_shape`, or from a
-        flow (n, 2, height, width) in pixels ('warp').""",
+        doc="""A grid of positions (n, 2, height, width), x and y in [-1, 1], from affine maps (n, 6) and
+        `target_shape`, or from a flow (n, 2, height, width) in pixels ('warp').""",
         samples=(
             Sample(((2, 6),), _AFFINE),
             Sample(((2, 2, 3, 4),), {"transform_type": "warp"}),
@@ -218,7 +225,8 @@ OPERATORS = (
         infer_shape=_sampler_shape,
         infer_dtype=same_floating,
         grad=_sampler_grad,
-        doc="data (n, channels, height, width) read at the positions `grid` (n, 2, h, w) in [-1, 1], interpolated; 0 outside.",
+        doc="""data (n, channels, height, width) read at the positions `grid` (n, 2, h, w) in [-1, 1],
+        interpolated; 0 outside.""",
         samples=(
             Sample(((2, 3, 4, 5), (2, 2, 3, 2)), low=-1.2, high=1.2),
             Sample(((0, 3, 4, 5), (0, 2, 3, 2))),
@@ -229,12 +237,17 @@ OPERATORS = (
         "SpatialTransformer",
         _transformer,
         inputs=("data", "loc"),
-        attrs=(_TARGET, Attr("transform_type", "enum", choices=("affine",)),
-               Attr("sampler_type", "enum", choices=("bilinear",)), _CUDNN),
+        attrs=(
+            _TARGET,
+            Attr("transform_type", "enum", choices=("affine",)),
+            Attr("sampler_type", "enum", choices=("bilinear",)),
+            _CUDNN,
+        ),
         infer_shape=_transformer_shape,
         infer_dtype=same_floating,
         grad=_transformer_grad,
-        doc="data (n, channels, height, width) read along the affine grids of `loc` (n, 6), `target_shape` positions each.",
+        doc="""data (n, channels, height, width) read along the affine grids of `loc` (n, 6), `target_shape`
+        positions each.""",
         samples=(
             Sample(((2, 2, 4, 4), (2, 6)), {**_AFFINE, "sampler_type": "bilinear"}, values={1: _THETA}),
             Sample(((2, 2, 4), (2, 6)), {**_AFFINE, "sampler_type": "bilinear"}, error="MXNetError"),
@@ -276,7 +289,7 @@ OPERATORS = (
     ),
     OpDef(
         "_scale_pixels",
-        lambda xp, attrs, head, data: head * _extent_factors(xp, *data.shape[2:], head.dtype),
+        lambda xp, attrs, head, data: head * _extent_factors(xp, data, head.dtype),
         inputs=("head", "data"),
         infer_shape=_like(0),
         grad=lambda F, node, heads: [F._scale_pixels(heads[0], node.inputs[1]), None],
@@ -289,7 +302,10 @@ OPERATORS = (
         inputs=("data", "positions"),
         attrs=_STEPS,
         infer_shape=_gather_shape,
-        grad=lambda F, node, heads: [F._scatter_pixels(heads[0], node.inputs[1], node.inputs[0], **_step(node.attrs)), None],
+        grad=lambda F, node, heads: [
+            F._scatter_pixels(heads[0], node.inputs[1], node.inputs[0], **_step(node.attrs)),
+            None,
+        ],
         doc="data at the pixels (`dx`, `dy`) from the whole part of `positions`; 0 outside.",
         samples=(Sample(((2, 3, 4, 5), (2, 2, 3, 2)), {"dx": 1}, low=-1, high=5, nograd=(1,)),),
     ),
@@ -303,4 +319,4 @@ OPERATORS = (
         doc="The adjoint of `_gather_pixels` (only the shape of `data` matters).",
         samples=(Sample(((2, 3, 3, 2), (2, 2, 3, 2), (2, 3, 4, 5)), {"dy": 1}, low=-1, high=5, nograd=(1,)),),
     ),
-)  # fmt: skip
+)
