@@ -10,6 +10,7 @@ from typing import Any
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.elementwise import in_floats, numeric_dtype
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample
+from autohybrid.tensor.shapes import same_floating
 
 _SHAPES: tuple[tuple[int, ...], ...] = ((1,), (2, 3), (3, 1, 5), (0, 2))
 
@@ -132,7 +133,7 @@ OPERATORS: tuple[OpDef, ...] = (
         "hard_sigmoid",
         _hard_sigmoid,
         attrs=(Attr("alpha", "float", 0.2), Attr("beta", "float", 0.5)),
-        infer_dtype=numeric_dtype,
+        infer_dtype=same_floating,
         grad=_hard_sigmoid_gradient,
         doc="alpha * x + beta, limited to [0, 1]; no gradient outside.",
         samples=(
@@ -158,7 +159,7 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "smooth_l1",
         _smooth_l1,
-        attrs=(Attr("scalar", "float"),),
+        attrs=(Attr("scalar", "float", 1.0),),
         infer_dtype=numeric_dtype,
         grad=_smooth_l1_gradient,
         aliases=("_npx_smooth_l1",),
