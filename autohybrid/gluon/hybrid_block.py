@@ -123,10 +123,13 @@ class HybridBlock(Block):
         """
         if type(x) is NDArray and self._active and not args and self._compiled is not None and state.builder is None:
             return self._compiled.call_one(x)
-        if type(x) is NDArray and not self._active and not any(map(is_symbol, args)):
-            params = self._arrays_on(x._ctx)
+        if type(x) is NDArray and not self._active and (not args or not any(map(is_symbol, args))):
+            ctx = x._ctx
+            params = self._arrays_on(ctx) if self._reg_params else {}
+            if params is not None and ctx is current_context():
+                return self._call_hybrid_forward(ndarray, x, args, params)
             if params is not None:
-                return self._run_on(x._ctx, params, x, args)
+                return self._run_on(ctx, params, x, args)
         symbols, arrays, devices = kinds_and_devices((x, *args))
         if symbols and arrays:
             raise ValueError(f"{self.name}: arrays and symbols cannot be mixed among the inputs")
