@@ -52,7 +52,10 @@ def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:
     if scope is None:
         frame.env[target.id] = value
         return
-    frame.report(EventKind.MUTATE, target, name=scope, subject=target, how="name")
+    if scope == "global":
+        frame.report(EventKind.MUTATE, target, name=scope, subject=target, how="name")
+    elif frame.in_loop_body:
+        frame.report(EventKind.LOOP_BODY, target, name="mutation", subject=target, how="name")
     closure = frame.closure
     while scope == "nonlocal" and closure is not None:
         if target.id in closure.env:
@@ -66,7 +69,7 @@ def _assign_field(frame: Frame, target: ast.Attribute, value: Value, source: ast
     if isinstance(base, Instance):
         if base.ident >= 0:
             frame.env[(base.ident, target.attr)] = value
-        if frame.session.classes.block_kind(base.info):
+        if base.ident < 0 or frame.session.classes.block_kind(base.info):
             _report_field(frame, target, value, "assigned")
     elif isinstance(base, Parameter | Layer):
         frame.report(EventKind.EFFECT, target, name="parameter", subject=target.value, call=target.attr)
@@ -199,7 +202,7 @@ def report_mutation(frame: Frame, node: ast.expr, where: ast.AST, how: str) -> N
 
 
 def _is_block(frame: Frame, value: Value) -> bool:
-    return isinstance(value, Instance) and bool(frame.session.classes.block_kind(value.info))
+    return isinstance(value, Instance) and (value.ident < 0 or bool(frame.session.classes.block_kind(value.info)))
 
 
 def augment(frame: Frame, node: ast.AugAssign) -> None:

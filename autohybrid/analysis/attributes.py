@@ -53,6 +53,9 @@ _SHAPE_VALUES = MappingProxyType(
         "writable": Static("bool"),
     }
 )
+_SPECIAL_METHODS = frozenset(
+    "__getitem__ __setitem__ __len__ __iter__ __bool__ __iadd__ __isub__ __imul__ __itruediv__".split()
+)
 _CONTAINER_METHODS = frozenset(
     "append extend insert remove pop clear index count keys values items get update setdefault popitem add".split()
 )
@@ -125,12 +128,12 @@ def _tensor_attribute(frame: Frame, whole: Value, tensor: Tensor, name: str, nod
         value = _SHAPE_VALUES.get(name)
         return value if value is not None else Method(tensor, name)
     facts = method_facts()
-    if name in facts.shared and name != "handle":
+    if name in facts.shared and name != "handle" and name[:2] != "__":
         return Method(tensor, name)
     if tensor.listlike and name in _CONTAINER_METHODS:
         return Method(tensor, name)
     if name.startswith("__") and name.endswith("__"):
-        return Unknown("special attribute")
+        return Method(tensor, name) if name in _SPECIAL_METHODS else Unknown("special attribute")
     if tensor.key is not None and name in _CONTAINER_METHODS:
         frame.session.evidence.note(tensor.key, LIST)
         return Method(tensor, name)
@@ -305,7 +308,7 @@ def namespace_member(frame: Frame, space: Namespace, name: str, node: ast.expr) 
     if name.startswith("__"):
         return Map((), Unknown("operator")) if name == "__dict__" else Static("str", ANY, "namespace")
     value = attribute_of_library(space, name)
-    if space.root == "F" and isinstance(value, Operator):
+    if space.root == "F" and (isinstance(value, Operator) or name in ("NDArray", "Symbol")):
         _check_exists(frame, space, name, node)
     return value
 

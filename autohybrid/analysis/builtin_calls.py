@@ -6,12 +6,14 @@ import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from autohybrid.analysis.assignments import report_in_place
+from autohybrid.analysis.assignments import report_in_place, report_mutation
 from autohybrid.analysis.attributes import get_attribute
-from autohybrid.analysis.conditions import ARRAY_CLASS, GRAPH_CLASS, check_truth, class_names, note_instance_test
+from autohybrid.analysis.conditions import check_truth, note_instance_test
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.expressions import arithmetic_result, binary, check_hash
 from autohybrid.analysis.frame import Arguments, Frame
+from autohybrid.analysis.kinds import ARRAY_CLASS, GRAPH_CLASS, class_names
+from autohybrid.analysis.mxnet_names import method_facts
 from autohybrid.analysis.subscripts import iterate, subscript
 from autohybrid.analysis.values import (
     ANY,
@@ -149,7 +151,12 @@ def _reversed(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
 
 
 def _sorted(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
-    return Seq("list", None, _iterated(frame, arguments, node, 0, "sorted"))
+    element = _iterated(frame, arguments, node, 0, "sorted")
+    tensor, certain = tensors_in(element)
+    if tensor is not None and tensor.graph and certain and "key" not in arguments.keywords:
+        where = _argument_node(node, 0)
+        frame.report(EventKind.CONDITION, node, name="sorted", value=element, subject=where, bare=False)
+    return Seq("list", None, element)
 
 
 def _iter(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
@@ -158,6 +165,8 @@ def _iter(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
 
 def _next(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     value = arguments.get(0)
+    if node.args and not isinstance(node.args[0], ast.Call):
+        report_mutation(frame, node.args[0], node, "call")
     return element_of(value) if isinstance(value, Seq) else Unknown("next")
 
 
@@ -263,6 +272,7 @@ def _getattr(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     if owner is None or name is None:
         return Unknown("getattr")
     default = arguments.get(2)
+    _check_switch(frame, owner, name, default, node)
     texts = _texts(frame, name)
     if not texts or (isinstance(owner, Namespace) and default is not None):
         return _wildcard(frame, owner, name)
@@ -276,6 +286,17 @@ def _getattr(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
         if default is not None:
             frame.handlers.pop()
     return union(parts)
+
+
+def _check_switch(frame: Frame, owner: Value, name: Value, default: Value | None, node: ast.Call) -> None:
+    """`getattr(x, "shape", None)`: one answer for arrays, another for symbols."""
+    tensor, certain = tensors_in(owner)
+    if default is None or tensor is None or not tensor.graph or not certain or not isinstance(name, Static):
+        return
+    facts = method_facts()
+    if name.const in facts.array_only or name.const in facts.graph_only:
+        subject = _argument_node(node, 0)
+        frame.report(EventKind.TYPE_TEST, node, name="attribute", subject=subject, confidence=Confidence.LIKELY)
 
 
 def _texts(frame: Frame, name: Value) -> list[str]:

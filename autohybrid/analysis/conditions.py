@@ -8,10 +8,13 @@ truthiness, `isinstance`, `hasattr`, `F is mx.nd`, and nothing else.
 from __future__ import annotations
 
 import ast
+import re
 
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import LIST, STATIC, TENSOR
 from autohybrid.analysis.frame import EnvKey, Frame
+from autohybrid.analysis.kind_branches import check_kind_choice
+from autohybrid.analysis.kinds import ARRAY_CLASS, GRAPH_CLASS, class_names
 from autohybrid.analysis.values import (
     NEVER,
     NONE,
@@ -34,7 +37,9 @@ from autohybrid.analysis.values import (
     without_none,
 )
 
-ARRAY_CLASS, GRAPH_CLASS = "mxnet.nd.NDArray", "mxnet.sym.Symbol"
+_FLAG_NAMES = re.compile(
+    r"(is|use|with|has|do|no|return|apply|skip)_|(train|training|flag|verbose|debug|deterministic)$"
+)
 _SEQUENCES = frozenset({"builtins.list", "builtins.tuple", "builtins.dict", "builtins.set"})
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.str", "builtins.bool", "builtins.complex"})
 
@@ -76,6 +81,9 @@ def check_truth(frame: Frame, node: ast.expr, value: Value, form: str) -> None:
     tensor, _ = tensors_in(value)
     if tensor is None or not tensor.graph or tensor.listlike:
         return
+    if tensor.key is not None and isinstance(node, ast.Name) and _FLAG_NAMES.match(tensor.key.name):
+        frame.session.evidence.note_static(tensor.key, "a flag")
+        return
     frame.session.evidence.note_use(tensor.key, "truth")
     frame.report(EventKind.CONDITION, node, name=form, value=value, subject=node, bare=isinstance(node, ast.Name))
 
@@ -105,6 +113,8 @@ def evaluate_bool_op(frame: Frame, node: ast.BoolOp) -> Value:
 
 def evaluate_if_exp(frame: Frame, node: ast.IfExp) -> Value:
     """The value of `a if test else b`."""
+    if not frame.quiet:
+        check_kind_choice(frame, node)
     truth = test(frame, node.test, "conditional expression")
     before = frame.env
     parts: list[Value] = []
@@ -255,20 +265,6 @@ def _assume_call(frame: Frame, node: ast.Call, outcome: bool) -> bool:
 
 def _is_plain(value: Value) -> bool:
     return isinstance(value, Static | Seq | Map | Layer | Func)
-
-
-def class_names(value: Value) -> frozenset[str]:
-    """The full names of the classes in the second argument of `isinstance`; an unknown class is an empty text."""
-    names: set[str] = set()
-    parts = value.items if isinstance(value, Seq) and value.items is not None else members_of(value)
-    for part in parts:
-        if isinstance(part, External):
-            names.add(part.name)
-        elif isinstance(part, Seq):
-            names |= class_names(part)
-        else:
-            names.add(str(getattr(getattr(part, "info", None), "qualname", "")))
-    return frozenset(names)
 
 
 def _assume_instance(frame: Frame, node: ast.expr, classes: Value, outcome: bool) -> bool:

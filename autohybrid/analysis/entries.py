@@ -22,6 +22,7 @@ from autohybrid.analysis.values import (
     InputKey,
     Instance,
     Namespace,
+    RecordType,
     Tensor,
     Unknown,
     Value,
@@ -33,6 +34,8 @@ _OWN_METHODS = frozenset({"__init__", "__repr__", "__str__", "hybrid_forward"})
 
 def run_module(session: Session, module: ModuleInfo) -> None:
     """Analyse every entry of a module."""
+    if "namedtuple" in module.file.text:
+        _note_records(session, module)
     for info in module.classes:
         if session.classes.block_kind(info) == "hybrid" or _is_marked(session, module, info.node):
             run_class(session, info)
@@ -42,6 +45,15 @@ def run_module(session: Session, module: ModuleInfo) -> None:
         for node in module.functions:
             if _is_marked(session, module, node):
                 run_plain_function(session, module, node)
+
+
+def _note_records(session: Session, module: ModuleInfo) -> None:
+    """Remember the fields of the named tuples of a module: an input may be one."""
+    for name, bindings in module.bindings.items():
+        if any(isinstance(binding.node, ast.Call) for binding in bindings):
+            value = session.classes.lookup_global(module, name)
+            if isinstance(value, RecordType):
+                session.record_fields.update(dict.fromkeys(value.fields, value.name))
 
 
 def _is_marked(session: Session, module: ModuleInfo, node: FunctionNode | ast.ClassDef) -> bool:

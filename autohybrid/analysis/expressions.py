@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from autohybrid.analysis.conditions import class_names, note_instance_test, test
+from autohybrid.analysis.conditions import note_instance_test, test
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import STATIC
 from autohybrid.analysis.frame import Frame
+from autohybrid.analysis.kinds import class_names
 from autohybrid.analysis.subscripts import iterate
 from autohybrid.analysis.values import (
     ANY,

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from autohybrid.analysis.conditions import ARRAY_CLASS, GRAPH_CLASS, class_names
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Frame
+from autohybrid.analysis.kinds import ARRAY_CLASS, GRAPH_CLASS, class_names
+from autohybrid.analysis.mxnet_names import method_facts
 from autohybrid.analysis.values import Namespace, tensors_in
 from autohybrid.diagnostics.model import Confidence
 
@@ -40,13 +41,25 @@ def check_kind_branch(frame: Frame, node: ast.If, rest: Sequence[ast.stmt]) -> N
         frame.report(EventKind.TYPE_TEST, node.test, name="kind", subject=node.test, confidence=Confidence.LIKELY)
 
 
+def check_kind_choice(frame: Frame, node: ast.IfExp) -> None:
+    """Report `a if <kind> else b` whose sides compute different things."""
+    if _array_side(frame, node.test) is None:
+        return
+    first, second = (_operations([ast.Expr(side)]) for side in (node.body, node.orelse))
+    if first and second and first != second:
+        frame.report(EventKind.TYPE_TEST, node.test, name="kind", subject=node.test, confidence=Confidence.LIKELY)
+
+
 def _array_side(frame: Frame, test: ast.expr) -> bool | None:
     """True when the test holds for arrays, False when it holds for symbols, None for any other test."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = _array_side(frame, test.operand)
         return None if inner is None else not inner
-    if isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance" and len(test.args) == 2:
-        return _instance_side(frame, test.args[0], test.args[1])
+    if isinstance(test, ast.Call) and len(test.args) == 2:
+        name = getattr(test.func, "id", "")
+        if name == "isinstance":
+            return _instance_side(frame, test.args[0], test.args[1])
+        return _attribute_side(frame, test.args[0], test.args[1]) if name == "hasattr" else None
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is | ast.Eq):
         return _namespace_side(frame, test)
     return None
@@ -60,6 +73,18 @@ def _instance_side(frame: Frame, tensor: ast.expr, classes: ast.expr) -> bool | 
     if found is None or not found.graph:
         return None
     return {frozenset({ARRAY_CLASS}): True, frozenset({GRAPH_CLASS}): False}.get(names)
+
+
+def _attribute_side(frame: Frame, tensor: ast.expr, name: ast.expr) -> bool | None:
+    quiet, frame.quiet = frame.quiet, True
+    found, _ = tensors_in(frame.eval(tensor))
+    frame.quiet = quiet
+    if found is None or not found.graph or not isinstance(name, ast.Constant):
+        return None
+    facts = method_facts()
+    if name.value in facts.array_only:
+        return True
+    return False if name.value in facts.graph_only else None
 
 
 def _namespace_side(frame: Frame, test: ast.Compare) -> bool | None:

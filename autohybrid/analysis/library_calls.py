@@ -11,6 +11,7 @@ from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.libraries import MODEL_ZOO, find_library_block
 from autohybrid.analysis.methods import call_tensor_method, make_parameter
+from autohybrid.analysis.subscripts import iterate
 from autohybrid.analysis.values import (
     ANY,
     Layer,
@@ -19,6 +20,7 @@ from autohybrid.analysis.values import (
     Seq,
     Static,
     Tensor,
+    Union,
     Unknown,
     Value,
     tensors_in,
@@ -34,11 +36,13 @@ _NUMPY_ARRAYS = frozenset(
     "array asarray zeros ones full arange linspace eye empty zeros_like ones_like concatenate stack meshgrid tile load "
     "hstack vstack".split()
 )
-_RANDOM_STATE = frozenset("seed setstate getstate set_state get_state Random RandomState default_rng Generator".split())
+_RANDOM_STATE = frozenset("seed setstate getstate set_state get_state".split())
 _CLOCK = frozenset(
     "time.time time.perf_counter time.monotonic time.process_time time.time_ns datetime.datetime.now "
     "datetime.datetime.utcnow datetime.datetime.today os.urandom uuid.uuid4 uuid.uuid1".split()
 )
+_NUMERIC = frozenset({"scipy", "torch", "tensorflow", "cv2", "PIL", "pandas", "statistics", "cupy", "jax"})
+_PASSING = frozenset({"islice", "cycle", "takewhile", "dropwhile", "accumulate"})
 _FLAGS = frozenset({"is_training", "is_recording"})
 _SCOPES = frozenset({"record", "pause", "train_mode", "predict_mode", "set_training", "set_recording"})
 _AUTOGRAD_EFFECTS = frozenset({"backward", "grad", "mark_variables"})
@@ -69,7 +73,28 @@ def call_external(frame: Frame, name: str, arguments: Arguments, node: ast.Call)
         return Static("any")
     if name in ("collections.namedtuple", "typing.NamedTuple"):
         return record_type(arguments)
+    if root == "itertools":
+        return _call_itertools(frame, rest, arguments, node)
+    if root in _NUMERIC:
+        _check_numeric(frame, name, arguments, node)
     return _call_other(frame, name, node)
+
+
+def _call_itertools(frame: Frame, name: str, arguments: Arguments, node: ast.Call) -> Value:
+    parts = [
+        iterate(frame, value, node.args[place] if place < len(node.args) else node, name)
+        for place, value in enumerate(arguments.positional)
+        if isinstance(value, Tensor | Seq | Union)
+    ]
+    return Seq("iterator", None, Unknown("element") if len(parts) != 1 or name not in _PASSING else parts[0])
+
+
+def _check_numeric(frame: Frame, name: str, arguments: Arguments, node: ast.Call) -> None:
+    for place, value in enumerate(arguments.positional):
+        tensor, certain = tensors_in(value)
+        if tensor is not None and certain and tensor.graph and not tensor.listlike:
+            subject = node.args[place] if place < len(node.args) else node
+            frame.report(EventKind.FOREIGN, node, name=name, value=value, how="numpy", array=frame.text(subject))
 
 
 def _call_other(frame: Frame, name: str, node: ast.Call) -> Value:
@@ -97,6 +122,8 @@ def _call_math(frame: Frame, name: str, arguments: Arguments, node: ast.Call) ->
 
 
 def _call_random(frame: Frame, name: str, rest: str, node: ast.Call) -> Value:
+    if rest in ("Random", "SystemRandom", "RandomState", "default_rng", "Generator"):
+        return Static("generator")
     if rest.rpartition(".")[2] in _RANDOM_STATE:
         return Unknown(f"result of `{name}`")
     frame.report(EventKind.RANDOM, node, name=name, source="random", confidence=Confidence.DEFINITE)
@@ -106,8 +133,6 @@ def _call_random(frame: Frame, name: str, rest: str, node: ast.Call) -> Value:
 
 
 def _chosen(frame: Frame, node: ast.Call) -> Value:
-    from autohybrid.analysis.subscripts import iterate
-
     return iterate(frame, frame.eval(node.args[0]), node.args[0], "choice") if node.args else Unknown("choice")
 
 

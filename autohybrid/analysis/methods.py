@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from autohybrid.analysis.assignments import rebind, report_mutation
+from autohybrid.analysis.assignments import rebind, report_in_place, report_mutation
 from autohybrid.analysis.blocks import call_inherited, call_layer_method
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import TENSOR
 from autohybrid.analysis.frame import Arguments, Frame
-from autohybrid.analysis.mxnet_names import method_facts
-from autohybrid.analysis.operators import outputs_of
-from autohybrid.analysis.subscripts import iterate
+from autohybrid.analysis.mxnet_names import method_facts, operator_facts
+from autohybrid.analysis.operators import note_tensors, outputs_of
+from autohybrid.analysis.subscripts import iterate, subscript
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
@@ -74,6 +74,8 @@ def call_tensor_method(frame: Frame, tensor: Tensor, name: str, arguments: Argum
         if name in _TO_HOST:
             return Static(_TO_HOST[name])
         return outputs_of(frame, name, arguments_after_self(arguments), Tensor(graph=False, depends=tensor.depends))
+    if name.startswith("__"):
+        return _call_special(frame, tensor, name, arguments, node, subject)
     if name not in ("copy", "sort", "split"):
         frame.session.evidence.note(tensor.key, TENSOR)
     facts = method_facts()
@@ -85,11 +87,38 @@ def call_tensor_method(frame: Frame, tensor: Tensor, name: str, arguments: Argum
     if name in facts.array_only or name in facts.graph_only:
         return _recovered(frame, tensor, name, node)
     _check_method(frame, tensor, name, arguments, node, subject)
+    note_tensors(frame, operator_facts(name), arguments_after_self(arguments))
     one = Tensor(
         depends=tensor.depends or any(tensors_in(value)[0] is not None for value in arguments.all),
         origin=frame.origin(node, "`{}` is a tensor", tensor),
     )
     return outputs_of(frame, name, arguments_after_self(arguments), one)
+
+
+_IN_PLACE = {"__iadd__": "+=", "__isub__": "-=", "__imul__": "*=", "__itruediv__": "/="}
+
+
+def _call_special(
+    frame: Frame, tensor: Tensor, name: str, arguments: Arguments, node: ast.Call, subject: ast.expr
+) -> Value:
+    """`x.__getitem__(0)` and the like: what the operator does."""
+    argument = node.args[0] if node.args else node
+    if name in _IN_PLACE:
+        report_in_place(frame, node, tensor, _IN_PLACE[name], subject, argument)
+    elif name == "__getitem__":
+        value = arguments.get(0) or Unknown("index")
+        const = value.const if isinstance(value, Static) else ANY
+        return subscript(frame, tensor, value.type if isinstance(value, Static) else "unknown", const, value, node)
+    elif name == "__setitem__":
+        text = frame.text(argument)
+        frame.report(EventKind.STORE_SUBSCRIPT, node, name="call", value=tensor, subject=subject, index_text=text)
+    elif name == "__len__":
+        frame.report(EventKind.LENGTH, node, name="len", value=tensor, subject=subject)
+    elif name == "__iter__":
+        frame.report(EventKind.ITERATE, node, name="iter", value=tensor, subject=subject)
+    elif name == "__bool__":
+        frame.report(EventKind.CONVERT, node, name="bool", value=tensor, subject=subject)
+    return _recovered(frame, tensor, "copy", node)
 
 
 def arguments_after_self(arguments: Arguments) -> Arguments:
@@ -258,6 +287,9 @@ def _search(frame: Frame, receiver: Seq, name: str, value: Value | None, node: a
 
 # -- everything else --------------------------------------------------------------------------------------------------
 def _call_static(receiver: Static, name: str, arguments: Arguments, node: ast.Call, frame: Frame) -> Value:
+    if receiver.type == "generator":
+        frame.report(EventKind.RANDOM, node, name=name, source="random", confidence=Confidence.DEFINITE)
+        return Static("any")
     if receiver.type == "params":
         return _call_parameter_dict(name, arguments)
     if receiver.type == "logger":

@@ -49,6 +49,18 @@ def call_operator(frame: Frame, operator: Operator, arguments: Arguments, node: 
     if operator.root == "sym":
         frame.report(EventKind.FOREIGN, node, name=name, how="symbol", confidence=Confidence.LIKELY)
         return _result(frame, name, arguments, node, True)
+    if operator.root in ("np", "npx") and graph:
+        tensor = next(tensor for tensor in tensors if tensor.graph)
+        confidence = Confidence.LIKELY
+        frame.report(
+            EventKind.FOREIGN,
+            node,
+            name=name,
+            value=tensor,
+            how="nd",
+            function=frame.text(node.func),
+            confidence=confidence,
+        )
     if operator.root in ("np", "npx") or name.startswith(("np.", "npx.")):
         return Tensor(sure=False, origin=frame.origin(node, "`{}` is a tensor"))
     _check_arguments(frame, name, arguments, node, tensors)
@@ -157,7 +169,7 @@ def _topk(kind: Value | None, one: Tensor) -> Value:
 # -- checks of `F.name(...)` ------------------------------------------------------------------------------------------
 def _check_arguments(frame: Frame, name: str, arguments: Arguments, node: ast.Call, tensors: list[Tensor]) -> None:
     facts = operator_facts(name)
-    _note_tensors(frame, facts, arguments)
+    note_tensors(frame, facts, arguments)
     if "out" in arguments.keywords and name not in _NO_OUTPUT:
         frame.report(
             EventKind.AUGMENT,
@@ -182,25 +194,35 @@ def _keyword_text(frame: Frame, node: ast.Call, name: str) -> str:
     return next((frame.text(keyword.value) for keyword in node.keywords if keyword.arg == name), name)
 
 
-def _note_tensors(frame: Frame, facts: OperatorFacts | None, arguments: Arguments) -> None:
+def note_tensors(frame: Frame, facts: OperatorFacts | None, arguments: Arguments) -> None:
+    """What the arguments of an operator say about inputs of the method: tensors, or its attributes."""
     if facts is None:
         return
     limit = len(arguments.positional) if facts.variadic else len(facts.inputs)
     for value in arguments.positional[:limit]:
         if isinstance(value, Tensor) and value.key is not None:
             frame.session.evidence.note(value.key, TENSOR)
+    for value in arguments.positional[limit:]:
+        _note_attribute(frame, value, "an attribute of an operator")
     for name, given in arguments.keywords.items():
-        if isinstance(given, Tensor) and given.key is not None:
-            if name in facts.inputs:
-                frame.session.evidence.note(given.key, TENSOR)
-            elif name in facts.attrs:
-                frame.session.evidence.note_static(given.key, f"`{name}=` of an operator")
+        if isinstance(given, Tensor) and given.key is not None and name in facts.inputs:
+            frame.session.evidence.note(given.key, TENSOR)
+        if name in facts.attrs and name not in facts.inputs:
+            _note_attribute(frame, given, f"`{name}=` of an operator")
+
+
+def _note_attribute(frame: Frame, value: Value, use: str) -> None:
+    for part in walk(value, 1):
+        if isinstance(part, Tensor):
+            frame.session.evidence.note_static(part.key, use)
 
 
 def _check_operand(frame: Frame, name: str, value: Value, node: ast.Call, where: ast.AST) -> None:
     tensor, certain = tensors_in(value)
     if tensor is not None and not tensor.graph and certain:
         frame.report(EventKind.FOREIGN, node, name=f"F.{name}", how="operand", value=tensor, array=frame.text(where))
+    elif isinstance(value, Static) and value.type == "numpy" and name not in _CREATION and operator_facts(name):
+        frame.report(EventKind.FOREIGN, node, name=f"F.{name}", how="odd", array=frame.text(where))
     elif isinstance(value, Parameter) and name not in _CREATION:
         frame.report(EventKind.FOREIGN, node, name=f"F.{name}", how="parameter", value=value, array=frame.text(where))
 

@@ -8,6 +8,7 @@ from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Env, Frame
 from autohybrid.analysis.index import FunctionNode
 from autohybrid.analysis.values import (
+    Instance,
     Map,
     Never,
     Seq,
@@ -63,6 +64,8 @@ def _named_parts(node: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
 def _refused_kind(value: Value, inside: bool) -> str:
     if isinstance(value, Map):
         return "dict"
+    if isinstance(value, Instance):
+        return "object"
     if isinstance(value, Seq) and value.kind in ("set", "iterator", "namedtuple"):
         return value.kind
     if isinstance(value, Static):

@@ -22,6 +22,11 @@ from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 def check(event: Event) -> Finding | None:
     """A call of `hybrid_forward` without `F`."""
+    if event.kind is EventKind.SIGNATURE:
+        if event.name != "namespace":
+            return None
+        message = "`hybrid_forward` has no argument for the namespace, which is passed before the inputs"
+        return Finding(message, "write `def hybrid_forward(self, F, x)`")
     message = f"`{event.text}` passes a tensor where `hybrid_forward` takes the namespace `F`"
     return Finding(message, "pass the namespace first: `hybrid_forward(F, ...)`")
 
@@ -30,7 +35,7 @@ RULE = Rule(
     code="AH604",
     name="missing-namespace",
     summary="`hybrid_forward` is called without the namespace",
-    kinds=(EventKind.SUPER,),
+    kinds=(EventKind.SUPER, EventKind.SIGNATURE),
     check=check,
     valid=(
         Valid(

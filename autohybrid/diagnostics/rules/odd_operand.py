@@ -31,6 +31,11 @@ _KINDS = {
 
 def check(event: Event) -> Finding | None:
     """A list, text, array or None beside a tensor."""
+    if event.kind is EventKind.FOREIGN:
+        if event.get("how") != "odd":
+            return None
+        message = f"`{event.get('array')}` is a NumPy array, which `{event.name}` does not take"
+        return Finding(message, "make it a constant of the block: `self.params.get_constant(name, value)`")
     kind = _KINDS.get(event.get("operand"))
     if kind is None:
         return None
@@ -46,7 +51,7 @@ RULE = Rule(
     code="AH710",
     name="odd-operand",
     summary="a tensor and something that is no number in one operation",
-    kinds=(EventKind.OPERATOR,),
+    kinds=(EventKind.OPERATOR, EventKind.FOREIGN),
     check=check,
     valid=(
         Valid(forward("return x * np.float32(2)", before="import numpy as np")),

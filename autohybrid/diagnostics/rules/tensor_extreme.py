@@ -1,6 +1,6 @@
-"""AH405 tensor-extreme: `max`, `min`, `any` or `all` of Python with tensors.
+"""AH405 tensor-extreme: `max`, `min`, `sorted`, `any` or `all` of Python with tensors.
 
-What it finds: `max(x, 0)`, `min(a, b)`, `any(...)`, `all(...)` with tensors.
+What it finds: `max(x, 0)`, `min(a, b)`, `sorted([a, b])`, `any(...)`, `all(...)` with tensors.
 
 Why a graph cannot express it: they compare by truth value, which a tensor of a graph does not have.
 
@@ -21,6 +21,7 @@ from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 _HELP = {
     "max": "write `F.maximum(a, b)` (`F.broadcast_maximum` for two shapes), or `F.max(x)` over the elements",
     "min": "write `F.minimum(a, b)` (`F.broadcast_minimum` for two shapes), or `F.min(x)` over the elements",
+    "sorted": "write `F.sort` on one tensor, or sort by a key that is no tensor",
     "any": "write `F.max(x != 0)`",
     "all": "write `F.min(x != 0)`",
 }
@@ -37,7 +38,7 @@ def check(event: Event) -> Finding | None:
 RULE = Rule(
     code="AH405",
     name="tensor-extreme",
-    summary="`max`, `min`, `any` or `all` of Python with tensors",
+    summary="`max`, `min`, `sorted`, `any` or `all` of Python with tensors",
     kinds=(EventKind.CONDITION,),
     check=check,
     valid=(

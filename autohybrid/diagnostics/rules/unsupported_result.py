@@ -23,6 +23,7 @@ _KINDS = {
     "dict": "a dictionary",
     "number": "a number",
     "text": "a text",
+    "object": "an object of a class of its own",
     "set": "a set",
     "iterator": "an iterator",
     "namedtuple": "a named tuple",

@@ -1,6 +1,6 @@
 """AH602 unused-child: a child is not used by default while some shape is open.
 
-What it finds: a layer with parameters, made without condition and called only when a flag is set that is off by
+What it finds: a parameter, or a layer with parameters, made without condition and called only when a flag is set that is off by
 default, or never, in a block where some layer leaves its input size open.
 
 Why a graph cannot express it: open shapes are inferred from the graph of the whole block; a parameter that the graph
@@ -27,6 +27,9 @@ def check(event: Event) -> Finding | None:
     if event.get("how") != "unused":
         return None
     flag = event.get("flag")
+    if event.get("what") == "parameter":
+        message = f"the parameter `{event.name}` is not used, and some shape of the block is open"
+        return Finding(message, "use it or remove it, or give every layer its input size")
     if flag:
         message = f"`{event.name}` is made always but used only when `self.{flag}` is set, which it is not by default"
         return Finding(message, f"make it under `if {flag}:`, or give every layer its input size")
