@@ -90,9 +90,11 @@ def resample_bytes(xp: Any, image: Any, rows: Taps, columns: Taps, method: int) 
         halved = image.shape[-3:-1] == (2 * rows.index.shape[0], 2 * columns.index.shape[0])
         # The mean of 2 by 2 pixels is rounded half up, all others half to even.
         return xp.clip(xp.floor(values + 0.5) if halved else xp.rint(values), 0, 255).astype("uint8")
-    across, down = [xp.rint(t.weight * 2**_BITS).astype("int64") for t in (columns, rows)]
-    wide = _along(xp, image.astype("int64"), columns.index, across, -2)
-    if method in (LINEAR, AREA):
+    linear = method in (LINEAR, AREA)
+    whole = "int32" if linear else "int64"  # the other methods overshoot, which can pass 31 bits
+    across, down = [xp.rint(t.weight * 2**_BITS).astype(whole) for t in (columns, rows)]
+    wide = _along(xp, image.astype(whole), columns.index, across, -2)
+    if linear:
         terms = _terms(wide >> 4, rows.index, down, -3)
         total = ((next(terms) >> 16) + (next(terms) >> 16) + 2) >> 2
     else:

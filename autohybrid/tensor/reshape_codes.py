@@ -7,6 +7,7 @@ Owns `resolve_reshape`; the meaning is MXNet 1.9.1's, except that a target with 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 from autohybrid.errors import MXNetError
@@ -59,6 +60,11 @@ def resolve_reshape(source: Sequence[int], codes: Sequence[int], reverse: bool =
     >>> resolve_reshape((2, 3, 4), (-3, 0))
     (6, 4)
     """
+    return _resolve(tuple(source), tuple(codes), reverse)
+
+
+@lru_cache(4096)
+def _resolve(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool) -> tuple[int, ...]:
     if not codes:
         raise MXNetError("`shape` was not given: reshape needs at least one extent")
     if reverse and -4 in codes:
@@ -70,8 +76,7 @@ def resolve_reshape(source: Sequence[int], codes: Sequence[int], reverse: bool =
     target = reading.target
     if -1 not in target and -1 not in reading.source and prod(target) != prod(reading.source):
         raise MXNetError(
-            f"cannot reshape {tuple(source)} ({prod(source)} elements) to {tuple(target[::step])} "
-            f"({prod(target)} elements)"
+            f"cannot reshape {source} ({prod(source)} elements) to {tuple(target[::step])} ({prod(target)} elements)"
         )
     return tuple(target[::step])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from autohybrid.errors import MXNetError
 
@@ -54,6 +55,13 @@ def slice_key(
     begin: Sequence[int | None], end: Sequence[int | None], step: Sequence[int | None], shape: Sequence[int]
 ) -> tuple[slice, ...]:
     """The subscript for an array of `shape` (all extents known)."""
+    return _slice_key(tuple(begin), tuple(end), tuple(step), tuple(shape))
+
+
+@lru_cache(4096)
+def _slice_key(
+    begin: tuple[int | None, ...], end: tuple[int | None, ...], step: tuple[int | None, ...], shape: tuple[int, ...]
+) -> tuple[slice, ...]:
     key = []
     for first, count, stride in normalize_ranges(begin, end, step, shape):
         last = first + count * stride

@@ -38,7 +38,9 @@ def _infer_to_tensor(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, S
 
 
 def _to_tensor(xp: Any, attrs: Attrs, data: Any) -> Any:
-    return xp.moveaxis(data, -1, -3).astype("float32", order="C") / 255
+    result = xp.moveaxis(data, -1, -3).astype("float32", order="C")
+    result /= 255
+    return result
 
 
 def _grad_to_tensor(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -73,7 +75,9 @@ def _infer_normalize(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, S
 def _normalize(xp: Any, attrs: Attrs, data: Any) -> Any:
     kind = data.dtype if data.dtype.kind == "f" else "float32"
     mean, std = (xp.asarray(v, dtype=kind).reshape(-1, 1, 1) for v in (attrs.mean, attrs.std))
-    return ((data - mean) / std).astype(data.dtype, copy=False)
+    result = data - mean
+    result /= std
+    return result.astype(data.dtype, copy=False)
 
 
 def _grad_normalize(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:

@@ -50,7 +50,7 @@ def _take_index(xp: Any, attrs: Attrs, index: Any, extent: int) -> Any:
 
 def _take(xp: Any, attrs: Attrs, data: Any, index: Any) -> Any:
     axis = attrs.axis % data.ndim
-    return xp.take(data, _take_index(xp, attrs, index, data.shape[axis]), axis=axis)
+    return data.take(_take_index(xp, attrs, index, data.shape[axis]), axis=axis)
 
 
 def _grad_take(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
@@ -88,17 +88,16 @@ def _infer_pick(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes
     return [source, index], [unify(kept if attrs.keepdims else dropped, outs[0])]
 
 
-def _pick_positions(xp: Any, attrs: Attrs, index: Any, shape: tuple[int, ...]) -> Any:
-    outer, extent, inner = _around(shape, attrs.axis % len(shape))
-    whole = bounded(xp, index, extent, attrs.mode).reshape(outer, 1, inner)
-    return positions_along(xp, whole, outer, extent, inner)
-
-
 def _pick(xp: Any, attrs: Attrs, data: Any, index: Any) -> Any:
     axis = attrs.axis % data.ndim
+    outer, extent, inner = _around(data.shape, axis)
+    whole = bounded(xp, index, extent, attrs.mode)
     kept = (1,) if attrs.keepdims else ()
     shape = (*data.shape[:axis], *kept, *data.shape[axis + 1 :]) or (1,)
-    return data.reshape(-1)[_pick_positions(xp, attrs, index, data.shape)].reshape(shape)
+    if inner == 1:  # the usual case: classes in the last axis
+        return data.reshape(outer, extent)[xp.arange(outer), whole.reshape(-1)].reshape(shape)
+    positions = positions_along(xp, whole.reshape(outer, 1, inner), outer, extent, inner)
+    return data.reshape(-1)[positions].reshape(shape)
 
 
 def _pick_attrs(attrs: Attrs) -> dict[str, Any]:
@@ -111,9 +110,10 @@ def _grad_pick(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
 
 
 def _backward_pick(xp: Any, attrs: Attrs, head: Any, index: Any, data: Any) -> Any:
+    outer, extent, inner = _around(data.shape, attrs.axis % data.ndim)
+    whole = bounded(xp, index, extent, attrs.mode).reshape(outer, 1, inner)
     result = xp.zeros(data.size, dtype=head.dtype)
-    positions = _pick_positions(xp, attrs, index, data.shape)
-    result[positions] = head.reshape(positions.shape)
+    result[positions_along(xp, whole, outer, extent, inner)] = head.reshape(whole.shape)
     return result.reshape(data.shape)
 
 
