@@ -119,6 +119,7 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "make_loss",
         _copy,
+        outputs=("loss",),
         grad=_ones_gradient,
         aliases=("_sparse_make_loss",),
         doc="A copy of the array, as the end of a network: its gradient is 1, whatever head gradient arrives.",
