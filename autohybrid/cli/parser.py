@@ -25,8 +25,17 @@ class Parser(argparse.ArgumentParser):
         return self._option_string_actions
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The parsed arguments; flags and paths may be mixed. Raises SettingsError for an unknown option."""
-        parsed, unknown = self.parse_known_intermixed_args(arguments)
+        """The parsed arguments; flags and paths may be mixed, what follows `--` are paths.
+
+        Raises SettingsError for an unknown option.
+        """
+        arguments = list(arguments)
+        at = arguments.index("--") if "--" in arguments else len(arguments)
+        parsed, unknown = self.parse_known_intermixed_args(arguments[:at])
+        if arguments[at + 1 :]:
+            if "paths" not in parsed:
+                self.error(f"unexpected argument `{arguments[at + 1]}`")
+            parsed.paths.extend(arguments[at + 1 :])
         if unknown:
             flag = unknown[0].split("=", 1)[0]
             hint = closest(flag, list(self.options)) if flag.startswith("-") else ""

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from cli_support import Cli
 
+from autohybrid.config import FORMATS
+
 pytestmark = pytest.mark.usefixtures("fake_rules")
 
 
@@ -53,6 +55,27 @@ def test_flags_and_paths_mix(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("badAH101\n")
     result = cli("check", "a.py", "--output-format", "json", "b.py")
     assert codes(result.out) == [("a.py", "AH101", 1), ("b.py", "AH101", 1)]
+
+
+def test_what_follows_two_dashes_is_a_path(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "-a.py").write_text("badAH101\n")
+    assert codes(cli("check", "--output-format", "json", "--", "-a.py").out) == [("-a.py", "AH101", 1)]
+    assert cli("check", "--", "-b.py").code == 2
+    assert cli("rule", "--", "x").code == 2
+
+
+@pytest.mark.parametrize("name", [b"a\xff.py", b"new\nline.py", b"esc\x1b[31m.py", "é形.py".encode(), b"a,b:c%.py"])
+def test_any_file_name_can_be_shown(cli: Cli, tmp_path: Path, name: bytes) -> None:
+    try:
+        with open(os.fsencode(tmp_path) + b"/" + name, "wb") as stream:
+            stream.write(b"badAH101\n")
+    except OSError:
+        pytest.skip("the file system does not take the name")
+    for format_name in FORMATS:
+        result = cli("check", ".", "--output-format", format_name)
+        assert (result.code, result.err) == (1, "")
+        assert "\x1b" not in result.out
+        assert cli("check", ".", "--output-format", format_name, "-o", "report").code == 1
 
 
 def test_a_folder_without_python_says_so(cli: Cli, tmp_path: Path) -> None:
