@@ -19,6 +19,8 @@ from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.tape import Entry, Variable, run_backward, state
 
 _CPU = cpu()
+#: How MXNet's message begins, which code looks for.
+INPLACE_REFUSED = "Inplace operations (+=, -=, x[:]=, etc) are not supported when recording with autograd"
 
 
 class NDArray:
@@ -281,7 +283,7 @@ def refuse_inplace(array: NDArray) -> None:
     """Raise MXNetError when `array` is part of the graph being recorded: writing would falsify gradients."""
     if state.recording and array._entry is not None:
         raise MXNetError(
-            "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded graph; "
+            f"{INPLACE_REFUSED}, on an array that is part of the recorded graph; "
             "write `x = x + y`, or do it outside `autograd.record()`"
         )
 

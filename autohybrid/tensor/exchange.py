@@ -28,9 +28,16 @@ def from_numpy(ndarray: np.ndarray[Any, Any], zero_copy: bool = True, array_cls:
         return array_cls(ndarray.copy(order="C"))
     if not ndarray.flags.c_contiguous:
         raise ValueError("only arrays in C order can be shared; pass `zero_copy=False` or `numpy.ascontiguousarray(x)`")
+    return array_cls(_frozen(ndarray))
+
+
+def _frozen(ndarray: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A view of `ndarray` that can be written, where its memory can, while `ndarray` itself no longer can."""
+    if not ndarray.flags.writeable and ndarray.flags.owndata:
+        ndarray.flags.writeable = True  # it was shared before
     shared = ndarray.view()
     ndarray.flags.writeable = False
-    return array_cls(shared)
+    return shared
 
 
 class _Capsule:

@@ -10,7 +10,7 @@ import numpy as np
 from autohybrid.context import Context, current_context
 from autohybrid.errors import MXNetError
 from autohybrid.tensor import random_state
-from autohybrid.tensor.array import NDArray, refuse_inplace, wrap
+from autohybrid.tensor.array import INPLACE_REFUSED, NDArray, refuse_inplace, wrap
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.backend import array_namespace, namespace_of
 from autohybrid.tensor.frontend import BoundCall
@@ -227,8 +227,8 @@ def _targets(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any) -> li
         )
     if state.recording and any(t is x for t in targets for x in inputs) and any(x._entry is not None for x in inputs):
         raise MXNetError(
-            f"operator {op.name}: `out` is also an input while a recorded array takes part; in-place operations "
-            "(+=, -=, x[:] = ...) are not possible then: write `x = x + y`"
+            f"operator {op.name}: `out` is also an input. {INPLACE_REFUSED} while a recorded array takes part; "
+            "write `x = x + y`"
         )
     return targets
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from autohybrid import numpy_semantics
 from autohybrid.errors import MXNetError
-from autohybrid.tensor.array import NDArray, refuse_inplace, wrap
+from autohybrid.tensor.array import INPLACE_REFUSED, NDArray, refuse_inplace, wrap
 from autohybrid.tensor.backend import array_namespace, to_device, to_host
 from autohybrid.tensor.gradient_namespace import gradient_namespace
 from autohybrid.tensor.subscripts import Span, Subscript, fitted_shape, parse, read, write
@@ -127,8 +127,8 @@ def _write_recorded(self: NDArray, subscript: Subscript, value: NDArray) -> None
     """Overwrite all of an array that is not recorded by a recorded value: the array joins the graph."""
     if not subscript.whole:
         raise MXNetError(
-            "a recorded array was written into a part of another array; that is not possible while recording: "
-            "build the result with `nd.concat`, `nd.stack` or `nd.where`"
+            f"{INPLACE_REFUSED}: a recorded array was written into a part of another array; build the result "
+            "with `nd.concat`, `nd.stack` or `nd.where`"
         )
     F = gradient_namespace()
     if value.dtype != self.dtype:

@@ -50,7 +50,7 @@ class Variable:
 class TapeNode:
     """One recorded call. `grad(F, view, heads)` differentiates it (see tensor/opdef.py)."""
 
-    __slots__ = ("attrs", "entries", "grad", "inputs", "name", "on_backward", "order", "outputs", "train")
+    __slots__ = ("attrs", "count", "entries", "grad", "inputs", "name", "on_backward", "order", "outputs", "train")
 
     def __init__(
         self,
@@ -68,12 +68,16 @@ class TapeNode:
         self.inputs: tuple[NDArray, ...] | None = tuple(inputs)
         self.entries: tuple[Entry | None, ...] = tuple([x._entry for x in inputs])
         self.outputs = tuple(outputs)
+        self.count = len(self.outputs)
         self.train = train
         self.on_backward = on_backward
         self.order = next(_sequence)
 
     def release(self) -> None:
-        """Forget the saved arrays after a backward pass that does not retain the graph."""
+        """Forget the saved arrays after a backward pass that does not retain the graph.
+
+        A gradient that needs none of them (of an addition, a reshape) can still pass through the node.
+        """
         self.inputs = None
         self.outputs = ()
         self.on_backward = None
@@ -112,7 +116,10 @@ class NodeView:
             from autohybrid.tensor.array import wrap
 
             node = self._node
-            self._outputs = [wrap(a) for a in node.outputs]
+            if node.inputs is None:
+                raise freed(node)
+            ctx = node.inputs[0]._ctx
+            self._outputs = [wrap(a, ctx) for a in node.outputs]
             if self._linked:
                 for index, array in enumerate(self._outputs):
                     array._entry = (node, index)
@@ -170,6 +177,8 @@ class _GradientSums:
                     "cannot differentiate an array that was not computed under `autograd.record()` from an array with "
                     "an attached gradient; call `attach_grad()` on the input first"
                 )
+            if isinstance(head._entry[0], TapeNode) and head._entry[0].inputs is None:
+                raise freed(head._entry[0])
             given = head_grads[position] if head_grads is not None else None
             self.add(head._entry, head.ones_like() if given is None else given)
 
@@ -181,9 +190,7 @@ class _GradientSums:
             return
         slots = self.slots.get(source)
         if slots is None:
-            if source.inputs is None:
-                raise freed(source)
-            slots = self.slots[source] = [None] * len(source.outputs)
+            slots = self.slots[source] = [None] * source.count
             heapq.heappush(self.queue, (-source.order, source))
         known = slots[index]
         slots[index] = gradient if known is None else known + gradient

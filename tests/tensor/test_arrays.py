@@ -128,3 +128,27 @@ def test_get_symbol_gives_the_recorded_graph() -> None:
     assert symbol.list_outputs() == ["node_2_output"]
     value = symbol.eval(var0=a, null1=b, null2=nd.ones((4, 3)))[0]
     assert np.array_equal(value.asnumpy(), z.asnumpy())
+
+
+def test_going_back_twice_needs_retain_graph() -> None:
+    a = nd.ones((2,))
+    a.attach_grad()
+    for start in (lambda: a + a, lambda: a * a):
+        with autograd.record():
+            y = start()
+        y.backward(retain_graph=True)
+        y.backward()
+        with pytest.raises(mx.MXNetError, match="retain_graph=True"):
+            y.backward()
+
+
+def test_a_gradient_that_needs_no_saved_array_passes_through_a_finished_graph() -> None:
+    a = nd.ones((2,))
+    a.attach_grad()
+    b = a
+    for _ in range(2):
+        with autograd.record():
+            b = b + 1
+            y = b * 3
+        y.backward()
+        assert a.grad.asnumpy().tolist() == [3, 3]
