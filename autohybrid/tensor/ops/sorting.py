@@ -224,7 +224,6 @@ def _infer_argsort(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Sha
 
 def _argsort_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
     _comparable("argsort", ins[0], ("bool", "float16"))
-    _comparable("argsort", attrs.dtype, ("float16",))
     return ins, [attrs.dtype]
 
 
