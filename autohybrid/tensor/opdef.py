@@ -11,7 +11,7 @@ Conventions
   keyword `rng` (a NumPy-like Generator of `xp`), those that depend on the train mode the keyword `train`.
 - Kernels of operators listed in `mutates` return, behind their outputs, the new value of each mutated input.
 - A gradient is `grad(F, node, heads)`, written with operators of `F` (nd or sym), so that it can be differentiated
-  and compiled: `node.attrs`, `node.inputs`, `node.outputs`, `node.train`; `heads` holds one head gradient for each
+  and compiled: `node.attrs`, `node.inputs`, `node.outputs`, `node.train`, `node.needs(k)`; `heads` holds one head gradient for each
   output. It returns one gradient for each input (None: no gradient), or a single one for a single input.
 """
 
@@ -39,6 +39,10 @@ class GradNode(Protocol):
     inputs: Sequence[Any]
     outputs: Sequence[Any]
     train: bool
+
+    def needs(self, index: int) -> bool:
+        """Whether the gradient of this input goes anywhere; one that does not may be given as None."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

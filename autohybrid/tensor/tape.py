@@ -101,6 +101,9 @@ class NodeView:
     def train(self) -> bool:
         return self._node.train
 
+    def needs(self, index: int) -> bool:
+        return self._node.entries[index] is not None
+
     @property
     def inputs(self) -> Sequence[NDArray]:
         node = self._node

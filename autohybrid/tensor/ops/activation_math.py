@@ -20,7 +20,7 @@ def _relu(xp: Any, attrs: Attrs, x: Any) -> Any:
 
 
 def _relu_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    return heads[0] * F._greater_scalar(node.outputs[0], scalar=0.0)
+    return F._backward_relu(heads[0], node.outputs[0])
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:

@@ -15,19 +15,20 @@ from autohybrid.tensor.elementwise import divide, numeric_dtype
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample, Shapes
 from autohybrid.tensor.shapes import broadcast, same_dtype, unify
 
-Partials = Callable[[Any, Any, Any, Any, Any], tuple[Any, Any]]
+Slope = Callable[[Any, Any, Any, Any, Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One function of two arrays. `partials(F, head, x, y, out)` gives the head times each partial derivative."""
+    """One function of two arrays. `by_x(F, head, x, y, out)` gives the head times the derivative by x."""
 
     broadcast: str
     broadcast_aliases: tuple[str, ...]
     elementwise: str
     elementwise_aliases: tuple[str, ...]
     kernel: Callable[..., Any]
-    partials: Partials
+    by_x: Slope
+    by_y: Slope
     formula: str
     low: float = -1.0
     high: float = 1.0
@@ -73,59 +74,86 @@ def _hypot(xp: Any, attrs: Attrs, x: Any, y: Any) -> Any:
     return xp.hypot(x, y).astype(x.dtype, copy=False)
 
 
-# -- gradients -------------------------------------------------------------------------------------------------------
-def _add_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    return h, h
+# -- gradients: the head times the partial derivative by x, and by y -----------------------------------------------------
+def _pass(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h
 
 
-def _sub_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    return h, F.negative(h)
+def _pass_negative(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.negative(h)
 
 
-def _mul_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    return F.broadcast_mul(h, y), F.broadcast_mul(h, x)
+def _mul_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.broadcast_mul(h, y)
 
 
-def _div_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    share = F.broadcast_div(h, y)
-    return share, F.negative(share * out)
+def _mul_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.broadcast_mul(h, x)
 
 
-def _mod_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    return h, F.negative(h * F.floor(F.broadcast_div(x, y)))
+def _div_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.broadcast_div(h, y)
 
 
-def _power_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    slope = F.broadcast_mul(y, F.broadcast_power(x, F._minus_scalar(y, scalar=1.0)))
-    return h * slope, F.broadcast_mul(h * out, F.log(x))
+def _div_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.negative(F.broadcast_div(h * out, y))
 
 
-def _maximum_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    return h * F.broadcast_greater_equal(x, y), h * F.broadcast_lesser(x, y)
+def _mod_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.negative(h * F.floor(F.broadcast_div(x, y)))
 
 
-def _minimum_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    return h * F.broadcast_lesser_equal(x, y), h * F.broadcast_greater(x, y)
+def _power_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h * F.broadcast_mul(y, F.broadcast_power(x, F._minus_scalar(y, scalar=1.0)))
 
 
-def _hypot_partials(F: Any, h: Any, x: Any, y: Any, out: Any) -> tuple[Any, Any]:
-    share = h / out
-    return F.broadcast_mul(share, x), F.broadcast_mul(share, y)
+def _power_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.broadcast_mul(h * out, F.log(x))
 
 
-def _broadcast_gradient(partials: Partials) -> Gradient:
+def _maximum_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h * F.broadcast_greater_equal(x, y)
+
+
+def _maximum_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h * F.broadcast_lesser(x, y)
+
+
+def _minimum_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h * F.broadcast_lesser_equal(x, y)
+
+
+def _minimum_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h * F.broadcast_greater(x, y)
+
+
+def _hypot_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.broadcast_mul(h / out, x)
+
+
+def _hypot_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return F.broadcast_mul(h / out, y)
+
+
+def _broadcast_gradient(row: _Row) -> Gradient:
     def gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
         x, y = node.inputs
-        gx, gy = partials(F, heads[0], x, y, node.outputs[0])
-        return [F._unbroadcast(gx, x), F._unbroadcast(gy, y)]
+        slopes = zip((row.by_x, row.by_y), (x, y))
+        return [
+            F._unbroadcast(slope(F, heads[0], x, y, node.outputs[0]), like) if node.needs(k) else None
+            for k, (slope, like) in enumerate(slopes)
+        ]
 
     return gradient
 
 
-def _elementwise_gradient(partials: Partials) -> Gradient:
+def _elementwise_gradient(row: _Row) -> Gradient:
     def gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
         x, y = node.inputs
-        return list(partials(F, heads[0], x, y, node.outputs[0]))
+        return [
+            slope(F, heads[0], x, y, node.outputs[0]) if node.needs(k) else None
+            for k, slope in enumerate((row.by_x, row.by_y))
+        ]
 
     return gradient
 
@@ -194,21 +222,21 @@ _BROADCAST_AS = OpDef(
 # -- the table -------------------------------------------------------------------------------------------------------
 _ROWS = (
     _Row("broadcast_add", ("_sparse_broadcast_add", "_sparse_broadcast_plus", "broadcast_plus"),
-         "elemwise_add", ("_Plus", "_add", "_plus", "_sparse_elemwise_add"), _add, _add_partials, "x + y"),
+         "elemwise_add", ("_Plus", "_add", "_plus", "_sparse_elemwise_add"), _add, _pass, _pass, "x + y"),
     _Row("broadcast_sub", ("_sparse_broadcast_minus", "_sparse_broadcast_sub", "broadcast_minus"),
-         "elemwise_sub", ("_Minus", "_minus", "_sparse_elemwise_sub", "_sub"), _sub, _sub_partials, "x - y"),
+         "elemwise_sub", ("_Minus", "_minus", "_sparse_elemwise_sub", "_sub"), _sub, _pass, _pass_negative, "x - y"),
     _Row("broadcast_mul", ("_sparse_broadcast_mul",),
-         "elemwise_mul", ("_Mul", "_mul", "_sparse_elemwise_mul"), _mul, _mul_partials, "x * y"),
+         "elemwise_mul", ("_Mul", "_mul", "_sparse_elemwise_mul"), _mul, _mul_by_x, _mul_by_y, "x * y"),
     _Row("broadcast_div", ("_sparse_broadcast_div",),
-         "elemwise_div", ("_Div", "_div", "_sparse_elemwise_div"), _div, _div_partials, "x / y", 0.5, 2.0),
-    _Row("broadcast_mod", (), "_mod", ("_Mod",), _mod, _mod_partials,
+         "elemwise_div", ("_Div", "_div", "_sparse_elemwise_div"), _div, _div_by_x, _div_by_y, "x / y", 0.5, 2.0),
+    _Row("broadcast_mod", (), "_mod", ("_Mod",), _mod, _pass, _mod_by_y,
          "the remainder of x / y with the sign of y (0 where y is 0)", 0.5, 2.0),
-    _Row("broadcast_power", (), "_power", ("_Power",), _power, _power_partials, "x to the power y", 0.5, 2.0),
-    _Row("broadcast_maximum", ("_npi_maximum",), "_maximum", ("_Maximum",), _maximum, _maximum_partials,
+    _Row("broadcast_power", (), "_power", ("_Power",), _power, _power_by_x, _power_by_y, "x to the power y", 0.5, 2.0),
+    _Row("broadcast_maximum", ("_npi_maximum",), "_maximum", ("_Maximum",), _maximum, _maximum_by_x, _maximum_by_y,
          "the larger of x and y; at a tie the gradient goes to x"),
-    _Row("broadcast_minimum", ("_npi_minimum",), "_minimum", ("_Minimum",), _minimum, _minimum_partials,
+    _Row("broadcast_minimum", ("_npi_minimum",), "_minimum", ("_Minimum",), _minimum, _minimum_by_x, _minimum_by_y,
          "the smaller of x and y; at a tie the gradient goes to x"),
-    _Row("broadcast_hypot", (), "_hypot", ("_Hypot",), _hypot, _hypot_partials, "sqrt(x*x + y*y)", 0.5, 2.0),
+    _Row("broadcast_hypot", (), "_hypot", ("_Hypot",), _hypot, _hypot_by_x, _hypot_by_y, "sqrt(x*x + y*y)", 0.5, 2.0),
 )  # fmt: skip
 
 
@@ -221,7 +249,7 @@ def _broadcast_record(row: _Row) -> OpDef:
         inputs=("lhs", "rhs"),
         infer_shape=broadcast,
         infer_dtype=numeric_dtype,
-        grad=_broadcast_gradient(row.partials),
+        grad=_broadcast_gradient(row),
         aliases=row.broadcast_aliases,
         doc=f"{row.formula}, for arrays x and y that broadcast together; their dtypes must agree.",
         samples=(
@@ -240,7 +268,7 @@ def _elementwise_record(row: _Row) -> OpDef:
         row.kernel,
         inputs=("lhs", "rhs"),
         infer_dtype=numeric_dtype,
-        grad=_elementwise_gradient(row.partials),
+        grad=_elementwise_gradient(row),
         aliases=row.elementwise_aliases,
         doc=f"{row.formula}, for arrays x and y of one shape and dtype (no broadcasting).",
         samples=(
