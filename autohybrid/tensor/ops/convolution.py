@@ -122,8 +122,8 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> 
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     (data, weight), head, shared = node.inputs[:2], heads[0], geometry(node.attrs)
     gradients = [
-        F._backward_conv_data(head, weight, data, **shared),
-        F._backward_conv_weight(head, data, weight, **shared),
+        F._backward_conv_data(head, weight, data, **shared) if node.needs(0) else None,
+        F._backward_conv_weight(head, data, weight, **shared) if node.needs(1) else None,
     ]
     return gradients if node.attrs.no_bias else [*gradients, F.sum(head, axis=1, exclude=True)]
 

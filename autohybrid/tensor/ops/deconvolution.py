@@ -130,8 +130,8 @@ def _shared(attrs: Attrs) -> dict[str, Any]:
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     (data, weight), head, shared = node.inputs[:2], heads[0], _shared(node.attrs)
     gradients = [
-        F._backward_deconv_data(head, weight, data, **shared),
-        F._backward_deconv_weight(head, data, weight, **shared),
+        F._backward_deconv_data(head, weight, data, **shared) if node.needs(0) else None,
+        F._backward_deconv_weight(head, data, weight, **shared) if node.needs(1) else None,
     ]
     return [*gradients, F.sum(head, axis=1, exclude=True)] if len(node.inputs) > 2 else gradients
 

@@ -64,7 +64,10 @@ def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     data, weight = node.inputs[:2]
     rows = F.Reshape(heads[0], shape=(-1, 0), reverse=True)
     flat = F.Flatten(data) if node.attrs.flatten else F.Reshape(data, shape=(-1, 0), reverse=True)
-    gradients = [F.reshape_like(F.dot(rows, weight), data), F.dot(rows, flat, transpose_a=True)]
+    gradients = [
+        F.reshape_like(F.dot(rows, weight), data) if node.needs(0) else None,
+        F.dot(rows, flat, transpose_a=True) if node.needs(1) else None,
+    ]
     return gradients if node.attrs.no_bias else [*gradients, F.sum(rows, axis=0)]
 
 
