@@ -6,7 +6,7 @@ from collections import Counter
 from html import escape
 
 from autohybrid.diagnostics.render.frames import Row, to_rows
-from autohybrid.diagnostics.render.style import Style
+from autohybrid.diagnostics.render.style import Style, one_line
 from autohybrid.diagnostics.render.summary import summary_lines
 from autohybrid.diagnostics.report import Report
 
@@ -58,7 +58,7 @@ def render_fragment(report: Report) -> str:
 
 def _files(report: Report) -> str:
     paths = dict.fromkeys(finding.span.path for finding in report)
-    return "".join(f"<h2>{escape(path)}</h2>\n{_frames(report, path)}" for path in paths)
+    return "".join(f"<h2>{escape(one_line(path))}</h2>\n{_frames(report, path)}" for path in paths)
 
 
 def _frames(report: Report, path: str) -> str:
