@@ -1,28 +1,44 @@
 """The three products behind Convolution and Deconvolution, on arrays (n, channels, *spatial) of any array library.
 
 They are the derivatives of one trilinear form <head, conv(data, weight)>: `convolve` in head, `to_data` in data,
-`to_weight` in weight. Weights are (filters, channels / groups, *kernel). Large batches go image by image, so that the
-columns of one stay in cache.
+`to_weight` in weight. Weights are (filters, channels / groups, *kernel).
+
+Windows become columns and columns go into one matrix product. With many positions an image has work enough for a
+product of its own, and one buffer of columns is used for all of them; with few, the images of a batch are merged.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from autohybrid.tensor.precision import narrow, widen
-from autohybrid.tensor.windows import (
-    Extents,
-    Window,
-    from_columns,
-    padded,
-    to_columns,
-    unpadded,
-    window_view,
-)
+from autohybrid.tensor.windows import Extents, Window, padded, unpadded, window_view
 
-_CHUNK_ELEMENTS = 1 << 21
+_FEW_POSITIONS = 256
+_MERGED_ELEMENTS = 1 << 23
+
+
+class _Columns(NamedTuple):
+    """The sizes of the products: per group `filters` x `depth` times `depth` x `positions`."""
+
+    groups: int
+    filters: int
+    depth: int
+    positions: int
+
+    def parts(self, n: int) -> Iterator[slice]:
+        """The slices of the batch that go into one product."""
+        step = 1
+        if self.positions <= _FEW_POSITIONS:
+            step = max(1, _MERGED_ELEMENTS // max(1, self.groups * self.depth * self.positions))
+        for start in range(0, n, step):
+            yield slice(start, min(n, start + step))
+
+
+def _sizes(weight_shape: Extents, groups: int, positions: Extents) -> _Columns:
+    return _Columns(groups, weight_shape[0] // groups, math.prod(weight_shape[1:]), math.prod(positions))
 
 
 def convolve(xp: Any, data: Any, weight: Any, window: Window, groups: int) -> Any:
@@ -30,69 +46,101 @@ def convolve(xp: Any, data: Any, weight: Any, window: Window, groups: int) -> An
     x, w = widen(xp, data, weight)
     positions = window.output_extents(x.shape[2:])
     n, filters = x.shape[0], w.shape[0]
-    if _is_depthwise(x.shape[1], w, groups):
+    if _is_depthwise(x.shape[1], w.shape, groups):
         return narrow(_depthwise(xp, x, w, window, positions), data)
+    sizes = _sizes(w.shape, groups, positions)
+    matrix = w.reshape(groups, sizes.filters, sizes.depth)
     result = xp.empty((n, filters, *positions), dtype=x.dtype)
-    grouped = w.reshape(groups, filters // groups, -1)
-    for part in _chunks(n, grouped.shape[0] * grouped.shape[2] * math.prod(positions)):
-        columns = to_columns(xp, x[part], window, positions)
-        count = columns.shape[0]
-        target = result[part].reshape(count, groups, filters // groups, -1)
-        xp.matmul(grouped, columns.reshape(count, groups, grouped.shape[2], -1), out=target)
+    reader = _Reader(xp, x, window, sizes, positions)
+    for part in sizes.parts(n):
+        count = part.stop - part.start
+        target = result[part].reshape(count, groups, sizes.filters, sizes.positions)
+        if count == 1:
+            xp.matmul(matrix, reader.columns(part), out=target[0])
+        else:
+            product = xp.matmul(matrix, reader.columns(part))
+            product = product.reshape(groups, sizes.filters, count, sizes.positions)
+            target[...] = product.transpose(2, 0, 1, 3)
     return narrow(result, data)
 
 
 def to_data(xp: Any, head: Any, weight: Any, window: Window, groups: int, spatial: Extents) -> Any:
     """The adjoint in the data: (n, channels, *spatial) from `head` (n, filters, *positions)."""
     h, w = widen(xp, head, weight)
-    n, filters, positions = h.shape[0], w.shape[0], h.shape[2:]
+    n, positions = h.shape[0], h.shape[2:]
     channels = w.shape[1] * groups
-    if _is_depthwise(channels, w, groups):
+    if _is_depthwise(channels, w.shape, groups):
         return narrow(_depthwise_to_data(xp, h, w, window, spatial), head)
-    result = xp.empty((n, channels, *spatial), dtype=h.dtype)
-    flipped = w.reshape(groups, filters // groups, -1).swapaxes(1, 2)
-    for part in _chunks(n, groups * flipped.shape[1] * math.prod(positions)):
-        piece = h[part]
-        columns = xp.matmul(flipped, piece.reshape(len(piece), groups, filters // groups, -1))
-        columns = columns.reshape(len(piece), groups * flipped.shape[1], -1)
-        result[part] = from_columns(xp, columns, window, positions, channels, spatial)
-    return narrow(result, head)
+    sizes = _sizes(w.shape, groups, positions)
+    matrix = w.reshape(groups, sizes.filters, sizes.depth).swapaxes(1, 2)
+    full = [m + 2 * p for m, p in zip(spatial, window.pad)]
+    result = xp.zeros((n, channels, *full), dtype=h.dtype)
+    for part in sizes.parts(n):
+        count = part.stop - part.start
+        columns = xp.matmul(matrix, _merged(h[part], sizes))
+        taps = columns.reshape(channels, math.prod(window.kernel), count, *positions)
+        target = result[part].swapaxes(0, 1)
+        for index, tap in enumerate(window.taps()):
+            target[(slice(None), slice(None), *window.tap_slices(tap, positions))] += taps[:, index]
+    return narrow(unpadded(result, window.pad, spatial), head)
 
 
 def to_weight(xp: Any, head: Any, data: Any, window: Window, groups: int, shape: Extents) -> Any:
     """The adjoint in the weight: an array of `shape` (filters, channels / groups, *kernel)."""
     h, x = widen(xp, head, data)
-    n, filters, positions = h.shape[0], h.shape[1], h.shape[2:]
-    if _is_depthwise_shape(x.shape[1], shape, groups):
+    n, positions = h.shape[0], h.shape[2:]
+    if _is_depthwise(x.shape[1], shape, groups):
         return narrow(_depthwise_to_weight(xp, h, x, window, shape), head)
-    size = math.prod(shape[1:])
-    result = xp.zeros((groups, filters // groups, size), dtype=h.dtype)
-    for part in _chunks(n, groups * size * math.prod(positions)):
-        columns = to_columns(xp, x[part], window, positions)
-        count = columns.shape[0]
-        left = h[part].reshape(count, groups, filters // groups, -1)
-        right = columns.reshape(count, groups, size, -1)
-        if count > 1 and left.shape[3] < 64:  # few positions: one product over (image, position)
-            left = left.transpose(1, 2, 0, 3).reshape(groups, filters // groups, -1)
-            result += xp.matmul(left, right.transpose(1, 0, 3, 2).reshape(groups, -1, size))
-        else:
-            for image in range(count):
-                result += xp.matmul(left[image], right[image].swapaxes(1, 2))
+    sizes = _sizes(shape, groups, positions)
+    reader = _Reader(xp, x, window, sizes, positions)
+    result = None
+    for part in sizes.parts(n):
+        product = xp.matmul(_merged(h[part], sizes), reader.columns(part).swapaxes(1, 2))
+        result = product if result is None else xp.add(result, product, out=result)
+    if result is None:
+        return xp.zeros(shape, dtype=head.dtype)
     return narrow(result.reshape(shape), head)
 
 
-def _chunks(n: int, elements: int) -> Iterator[slice]:
-    """Slices of the batch whose columns have at most `_CHUNK_ELEMENTS` elements, or one image."""
-    step = max(1, _CHUNK_ELEMENTS // max(1, elements))
-    for start in range(0, n, step):
-        yield slice(start, min(n, start + step))
+class _Reader:
+    """Reads parts of a batch as columns (groups, depth, images * positions), through one buffer where that can be kept."""
+
+    def __init__(self, xp: Any, data: Any, window: Window, sizes: _Columns, positions: Extents) -> None:
+        self._xp = xp
+        self._sizes = sizes
+        self._pointwise = max(window.kernel) == 1 and max(window.stride) == 1 and not any(window.pad)
+        self._view = data if self._pointwise else self._windows(data, window, positions)
+        self._buffer: Any = None
+
+    def _windows(self, data: Any, window: Window, positions: Extents) -> Any:
+        return window_view(self._xp, padded(self._xp, data, window.pad, window.pad), window, positions)
+
+    def columns(self, part: slice) -> Any:
+        """The columns of these images; valid until the next call."""
+        count, sizes = part.stop - part.start, self._sizes
+        if self._pointwise:
+            return _merged(self._view[part], sizes)
+        view = self._view[part].swapaxes(0, 1)
+        spatial = (self._view.ndim - 2) // 2
+        order = (0, *range(2, 2 + spatial), 1, *range(2 + spatial, 2 + 2 * spatial))
+        view = view.transpose(order)
+        if self._buffer is None or self._buffer.shape != view.shape:
+            self._buffer = self._xp.empty(view.shape, dtype=view.dtype)
+        self._buffer[...] = view
+        return self._buffer.reshape(sizes.groups, sizes.depth, count * sizes.positions)
 
 
-def _is_depthwise(channels: int, weight: Any, groups: int) -> bool:
-    return _is_depthwise_shape(channels, weight.shape, groups)
+def _merged(images: Any, sizes: _Columns) -> Any:
+    """(images, groups * rows, *positions) as (groups, rows, images * positions); a view of a single image."""
+    count = images.shape[0]
+    rows = images.shape[1] // sizes.groups
+    if count == 1:
+        return images.reshape(sizes.groups, rows, sizes.positions)
+    apart = images.reshape(count, sizes.groups, rows, sizes.positions)
+    return apart.transpose(1, 2, 0, 3).reshape(sizes.groups, rows, count * sizes.positions)
 
 
-def _is_depthwise_shape(channels: int, shape: Extents, groups: int) -> bool:
+def _is_depthwise(channels: int, shape: Extents, groups: int) -> bool:
     return groups > 1 and groups == channels == shape[0]
 
 
