@@ -55,6 +55,10 @@ class HybridBlock(Block):
         self._callback: Callable[..., None] | None = None
         self._monitor_all = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy or a pickle keeps: everything but the graph, which is built again at the next call."""
+        return {**self.__dict__, "_cached_graph": (), "_compiled": None, "_callback": None}
+
     # -- structure ---------------------------------------------------------------------------------------------------
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)

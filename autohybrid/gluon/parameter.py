@@ -390,6 +390,15 @@ class Parameter:
         total = sum(copy._data for copy in copies) / len(copies)
         return wrap(total.astype(copies[0]._data.dtype), cpu())
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_var": None, "_trainer": None}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        """A copy, or what was pickled, trains like the original (MXNet's does not)."""
+        self.__dict__.update(saved)
+        for array, gradient in zip(self._data or (), self._grad or ()):
+            mark_variable(array, gradient, self.grad_req)
+
     def _set_trainer(self, trainer: Any) -> None:
         """Remember the Trainer. Raises RuntimeError for a second Trainer of a sparse parameter."""
         if self._stype != "default" and self._trainer and trainer and self._trainer is not trainer:

@@ -90,6 +90,15 @@ class SymbolBlock(HybridBlock):
         cut = _common_start(list(self.params))
         self._reg_params = {name[cut:]: parameter for name, parameter in self.params.items()}
 
+    def __getstate__(self) -> dict[str, Any]:
+        variables, graph = self._cached_graph
+        return {**super().__getstate__(), "_cached_graph": ([v.name for v in variables], graph.tojson())}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__dict__.update(saved)
+        names, text = saved["_cached_graph"]
+        self._cached_graph = ([symbol.var(name) for name in names], symbol.load_json(text))
+
     def __repr__(self) -> str:
         variables, graph = self._cached_graph
         return f"{type(self).__name__}(\n{graph!r} : {len(variables)} -> {len(graph.list_outputs())}\n)"

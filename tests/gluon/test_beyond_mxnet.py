@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import threading
 from pathlib import Path
 from typing import Any
@@ -246,3 +248,30 @@ def test_model_file_brings_names_back(tmp_path: Path) -> None:
     loaded.load(str(tmp_path / "m"))
     assert [name for child in loaded for name in child.params] == [name for child in saved for name in child.params]
     assert loaded[0].weight.data().asnumpy().tolist() == [[1.0, 1.0]] * 3
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda block: pickle.loads(pickle.dumps(block))])
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_copies_compute_and_train_on_their_own(duplicate: Any, hybridized: bool) -> None:
+    x = mx.nd.array([[1, 2]])
+    net = two_layers()
+    net.initialize(mx.init.One())
+    net.hybridize(hybridized)
+    before = net(x).asnumpy()
+    twin = duplicate(net)
+    assert (twin(x).asnumpy() == before).all()
+    with mx.autograd.record():
+        loss = twin(x).sum()
+    loss.backward()
+    assert twin[0].weight.grad().asnumpy().any()
+    assert not net[0].weight.grad().asnumpy().any()
+    twin[0].weight.set_data(mx.nd.zeros((3, 2)))
+    assert (net(x).asnumpy() == before).all()
+
+
+def test_copy_of_a_symbol_block_computes_the_same() -> None:
+    a = mx.sym.var("a")
+    block = mx.gluon.SymbolBlock(mx.sym.FullyConnected(a, num_hidden=2, name="fc"), a)
+    block.initialize(mx.init.One())
+    x = mx.nd.array([[1, 2]])
+    assert (copy.deepcopy(block)(x).asnumpy() == block(x).asnumpy()).all()
