@@ -122,7 +122,9 @@ def _excludes(settings: Settings, folder: str) -> PatternSet:
 
 def _walk(top: str, tree: SettingsTree) -> Iterator[str]:
     """Every Python file and notebook below `top`, which itself is never excluded, and every folder that is closed."""
-    stack: list[tuple[str, tuple[PatternSet, ...]]] = [(top, read_gitignores_above(top))]
+    # Rules that ignore `top` itself are overruled by its being asked for, and then hold for nothing below it either.
+    above = tuple(patterns for patterns in read_gitignores_above(top) if not patterns.ignores_way_to(top))
+    stack: list[tuple[str, tuple[PatternSet, ...]]] = [(top, above)]
     compiled: dict[str, PatternSet] = {}
     while stack:
         folder, ignores = stack.pop()

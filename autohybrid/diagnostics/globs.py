@@ -95,6 +95,14 @@ class PatternSet:
                 return not pattern.negated
         return None
 
+    def ignores_way_to(self, folder: str) -> bool:
+        """Whether `folder`, or a folder above it, is ignored by this set."""
+        while folder.startswith(self.folder + os.sep):
+            if self.find_verdict(folder, True):
+                return True
+            folder = os.path.dirname(folder)
+        return False
+
 
 def make_pattern_set(folder: str, lines: tuple[str, ...] | list[str]) -> PatternSet:
     """Patterns written in a configuration file (or .gitignore) that lies in `folder`."""

@@ -159,6 +159,19 @@ def test_a_path_given_outright_is_taken(cli: Cli, tree: Path) -> None:
     assert files(result) == ["a.py"]
 
 
+@pytest.mark.parametrize("rules", ["/env/", "env", "*", "env/*"])
+def test_an_ignored_folder_that_is_asked_for_is_checked(cli: Cli, tree: Path, rules: str) -> None:
+    (tree / "env" / "lib").mkdir(parents=True)
+    (tree / "env" / "lib" / "x.py").write_text("badAH101\n")
+    (tree / ".gitignore").write_text(rules + "\n")
+    assert files(cli("check", "env/lib")) == ["env/lib/x.py"]
+    assert "env/lib/x.py" not in files(cli("check", "."))
+    (tree / ".gitignore").write_text("")
+    (tree / "env" / ".gitignore").write_text("*\n")
+    assert files(cli("check", "env/lib")) == ["env/lib/x.py"]
+    assert "env/lib/x.py" not in files(cli("check", "."))
+
+
 def test_gitignores_above_the_checked_folder_count(cli: Cli, tree: Path) -> None:
     (tree / "src" / "x").mkdir()
     (tree / "src" / "x" / "made.py").write_text("badAH101\n")
