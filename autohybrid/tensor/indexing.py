@@ -16,7 +16,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.array import INPLACE_REFUSED, NDArray, refuse_inplace, wrap
 from autohybrid.tensor.backend import array_namespace, to_device, to_host
 from autohybrid.tensor.gradient_namespace import gradient_namespace
-from autohybrid.tensor.subscripts import Span, Subscript, fitted_shape, parse, read, write
+from autohybrid.tensor.subscripts import Span, Subscript, fitted_shape, freeze, parse, read, write
 from autohybrid.tensor.tape import state
 
 
@@ -30,14 +30,31 @@ def get_item(self: NDArray, key: Any) -> NDArray:
     recorded = state.recording and self._entry is not None
     if type(key) is int and not recorded:
         return _row(self, key)
-    subscript = parse(_on_host(key), self.shape, _no_tensor)
+    subscript = _plan(self, key)
     if subscript.identity:
         return self
     if recorded:
         return read(gradient_namespace(), self, subscript, lambda host: _constant(self, host))  # type: ignore[no-any-return]
-    if 0 in subscript.result_shape and not (subscript.empty_rows or numpy_semantics.is_np_shape()):
+    if subscript.is_empty and not (subscript.empty_rows or numpy_semantics.is_np_shape()):
         raise subscript.refusal()
     return wrap(_selected(self, subscript), self._ctx)
+
+
+_plans: dict[Any, Subscript] = {}
+
+
+def _plan(self: NDArray, key: Any, writing: bool = False) -> Subscript:
+    """The parsed key; those without index arrays are remembered."""
+    frozen = freeze(key)
+    if frozen is None:
+        return parse(_on_host(key), self.shape, _no_tensor, writing)
+    place = (self._data.shape, frozen)
+    found = _plans.get(place)
+    if found is None:
+        if len(_plans) > 8192:
+            _plans.clear()
+        found = _plans[place] = parse(key, self.shape, _no_tensor, writing)
+    return found
 
 
 def _row(self: NDArray, index: int) -> NDArray:
@@ -57,8 +74,10 @@ def _selected(self: NDArray, subscript: Subscript) -> Any:
     xp = array_namespace(data)
     if subscript.advanced:
         return xp.ascontiguousarray(data[subscript.numpy_key(xp.asarray)])
-    part = data[subscript.numpy_key()]
-    return (part if subscript.contiguous else part.copy()).reshape(subscript.result_shape)
+    part = data[subscript.basic_key]
+    if not subscript.contiguous:
+        part = part.copy()
+    return part if part.shape == subscript.result_shape else part.reshape(subscript.result_shape)
 
 
 def contiguous(self: NDArray) -> Any:
@@ -79,17 +98,20 @@ def set_item(self: NDArray, key: Any, value: Any) -> None:
         _staged_write(state.builder, self, key, value)
         return
     refuse_inplace(self)
-    subscript = parse(_on_host(key), self.shape, _no_tensor, writing=True)
+    subscript = _plan(self, key, writing=True)
     if state.recording and isinstance(value, NDArray) and value._entry is not None:
         _write_recorded(self, subscript, value)
         return
-    if 0 in subscript.result_shape:
+    if subscript.is_empty:
+        return
+    data = self._data
+    if type(value) in (int, float) and data.dtype.kind == "f" and not subscript.advanced:
+        data[subscript.basic_key] = value
         return
     given = _as_value(self, value)
-    if given.ndim:
+    if given.ndim and given.shape != subscript.region_shape:
         fitted = iter(fitted_shape(given.shape, subscript))
         given = given.reshape(_aligned(subscript, fitted))
-    data = self._data
     data[subscript.numpy_key(array_namespace(data).asarray)] = given
 
 
@@ -213,7 +235,7 @@ def _staged_write(builder: Any, self: NDArray, key: Any, value: Any) -> None:
 def _tensor_shape(builder: Any, part: Any) -> tuple[int, ...] | None:
     if not isinstance(part, NDArray):
         return None
-    tensor = builder.lift(part)
+    tensor: NDArray = builder.lift(part)
     _refuse_boolean(tensor.dtype)
     return tensor.shape
 

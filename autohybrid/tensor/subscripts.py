@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Gather:
 Entry = Pick | Span | NewAxis | Gather
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # without slots: what follows from the entries is computed once
 class Subscript:
     """A parsed key for an array of shape `shape`. `entries` covers every axis; `identity` is `x[:]` or `x[()]`,
     `backwards` a lone slice that ends before it begins."""
@@ -71,27 +72,28 @@ class Subscript:
     identity: bool = False
     backwards: bool = False
 
-    @property
+    @cached_property
     def axes(self) -> tuple[Pick | Span | Gather, ...]:
         """The entries that take an axis of the array."""
         return tuple(e for e in self.entries if not isinstance(e, NewAxis))
 
-    @property
+    @cached_property
     def advanced(self) -> bool:
         """Whether index arrays take part; integers then broadcast with them."""
         return any(isinstance(e, Gather) for e in self.entries)
 
-    @property
+    @cached_property
     def known(self) -> bool:
         """Whether all index arrays are host arrays."""
         return all(e.known for e in self.entries if isinstance(e, Gather))
 
-    @property
+    @cached_property
     def block(self) -> tuple[int, ...]:
         """The broadcast shape of the index arrays. Raises ValueError when they do not broadcast together."""
-        return np.broadcast_shapes(*[e.shape for e in self.entries if isinstance(e, Gather)])
+        shapes = [e.shape for e in self.entries if isinstance(e, Gather)]
+        return shapes[0] if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
-    @property
+    @cached_property
     def layout(self) -> list[int | None]:
         """The result's axes in order: an extent of a span or the block, None for a new axis."""
         if not self.advanced:
@@ -106,23 +108,28 @@ class Subscript:
         before = [extent for i, extent in rest if i < front]
         return [*before, *self.block, *[extent for i, extent in rest if i >= front]]
 
-    @property
+    @cached_property
     def adjacent(self) -> bool:
         """Whether integers and index arrays stand side by side: their block then stays in place."""
         places = [i for i, e in enumerate(self.entries) if isinstance(e, (Pick, Gather))]
         return places == list(range(places[0], places[0] + len(places)))
 
-    @property
+    @cached_property
     def result_shape(self) -> tuple[int, ...]:
         """The shape of `x[key]`."""
         return tuple(1 if extent is None else extent for extent in self.layout) or (1,)
 
-    @property
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether nothing is selected."""
+        return 0 in self.result_shape
+
+    @cached_property
     def target_shape(self) -> tuple[int, ...]:
         """What a value assigned to `x[key]` is broadcast to: the result without the new axes."""
         return tuple(extent for extent in self.layout if extent is not None) or (1,)
 
-    @property
+    @cached_property
     def contiguous(self) -> bool:
         """Whether the selected elements lie side by side in memory: `x[key]` then shares it."""
         if self.advanced:
@@ -139,12 +146,12 @@ class Subscript:
             proper = proper or length < extent
         return True
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether every element is selected, in order."""
         return all(isinstance(e, Span) and e.full for e in self.axes)
 
-    @property
+    @cached_property
     def empty_rows(self) -> bool:
         """Whether nothing is selected in the one way that classic arrays allow: an empty slice of the first axis."""
         empty = [isinstance(e, Span) and e.length == 0 for e in self.axes]
@@ -159,13 +166,15 @@ class Subscript:
         )
 
     def numpy_key(self, constant: Constant = lambda host: host) -> tuple[Any, ...]:
-        """The key for a NumPy-like array; `constant` puts index arrays on its device.
+        """The key for a NumPy-like array; `constant` puts index arrays on its device."""
+        return tuple(_numpy_entry(e, constant, True) for e in self.entries) if self.advanced else self.basic_key
 
-        Without index arrays an integer stands as a slice of length 1, so that the result is always a view.
-        """
-        return tuple(_numpy_entry(e, constant, self.advanced) for e in self.entries)
+    @cached_property
+    def basic_key(self) -> tuple[Any, ...]:
+        """`numpy_key` without index arrays: an integer stands as a slice of length 1, so the result is a view."""
+        return tuple(_numpy_entry(e, lambda host: host, False) for e in self.entries)
 
-    @property
+    @cached_property
     def region_shape(self) -> tuple[int, ...]:
         """The shape of what `numpy_key` selects."""
         if self.advanced:
@@ -185,6 +194,26 @@ def _numpy_entry(entry: Entry, constant: Constant, advanced: bool) -> Any:
 
 
 # -- parsing -----------------------------------------------------------------------------------------------------------
+def freeze(key: Any) -> tuple[Any, ...] | None:
+    """A hashable form of a key made of ints, slices of ints, None and `...`, under which its plan can be remembered;
+    None for any other key."""
+    listed = type(key) is tuple
+    frozen: list[Any] = [listed]
+    for part in key if listed else (key,):
+        kind = type(part)
+        if kind is slice:
+            bounds = (part.start, part.stop, part.step)
+            for bound in bounds:
+                if bound is not None and type(bound) is not int:
+                    return None
+            frozen.append(bounds)
+        elif kind is int or part is None or part is Ellipsis:
+            frozen.append(part)
+        else:
+            return None
+    return tuple(frozen)
+
+
 def parse(key: Any, shape: tuple[int, ...], tensor_shape: TensorShape, writing: bool = False) -> Subscript:
     """The plan of `x[key]` for an `x` of this shape.
 
@@ -272,10 +301,12 @@ def _index_array(part: Any, axis: int, extent: int) -> Pick | Gather:
     if found.size and found.dtype.kind not in "biuf":
         raise ValueError(f"NDArray does not support slicing with key {part} of type {type(part)}.")
     positions = found.astype(np.int64)
-    outside = (positions < -extent) | (positions >= extent)
-    if outside.any():
-        _position(int(positions[outside][0]), axis, extent)
-    positions = np.where(positions < 0, positions + extent, positions)
+    if positions.size:
+        lowest, highest = int(positions.min()), int(positions.max())
+        if lowest < -extent or highest >= extent:
+            _position(highest if highest >= extent else lowest, axis, extent)
+        if lowest < 0:
+            positions = np.where(positions < 0, positions + extent, positions)
     return Pick(int(positions)) if positions.ndim == 0 else Gather(positions, positions.shape)
 
 
