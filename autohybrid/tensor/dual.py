@@ -110,6 +110,13 @@ def clip(xp: Any, x: Any, low: float, high: float) -> Any:
     return xp.clip(x, low, high)
 
 
+def transposed(xp: Any, x: Any) -> Any:
+    """A matrix transposed and laid out anew: products with it are twice as fast for a few rows."""
+    if isinstance(x, Dual):
+        return Dual(transposed(xp, x.value), transposed(xp, x.tangent))
+    return xp.ascontiguousarray(x.T)
+
+
 def stack(xp: Any, parts: list[Any]) -> Any:
     """The parts along a new first axis; plain arrays among Duals are constants."""
     return _joined(xp, xp.stack, parts, 0)

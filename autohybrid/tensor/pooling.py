@@ -114,9 +114,38 @@ def spread(xp: Any, head: Any, pool: Pool) -> Any:
     return trim(result, pool)
 
 
-def max_hits(xp: Any, data: Any, output: Any, pool: Pool) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """For each element of the window (row-major): its subscript in padded data, and the windows it wins."""
+def first_maxima(xp: Any, data: Any, output: Any, pool: Pool) -> tuple[Any, tuple[int, ...]]:
+    """Where each window has its first maximum, as flat indices into padded data, and the shape of padded data."""
     padded = fill(xp, data, pool, -math.inf)
+    shape = padded.shape
+    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    found = xp.zeros(output.shape, dtype=xp.int64)
+    offsets = itertools.product(*map(range, pool.kernel))
+    spatial = strides[pool.first : pool.first + len(pool.kernel)]
+    for tap, offset in reversed(list(zip(pool.taps(), offsets))):  # the first one that fits is written last
+        distance = sum(o * stride for o, stride in zip(offset, spatial))
+        xp.copyto(found, distance, where=padded[tap] == output)
+    for axis, stride in enumerate(strides):
+        inside = axis - pool.first
+        step = pool.stride[inside] if 0 <= inside < len(pool.kernel) else 1
+        steps = xp.arange(output.shape[axis]) * (step * stride)
+        found += steps.reshape(-1, *[1] * (len(shape) - 1 - axis))
+    return found, shape
+
+
+def max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
+    """The adjoint of `window_max`: each head goes to the first maximum of its window."""
+    if all(s >= k for s, k in zip(pool.stride, pool.kernel)):
+        return _disjoint_max_to_data(xp, head, data, output, pool)
+    found, shape = first_maxima(xp, data, output, pool)
+    flat = xp.bincount(found.reshape(-1), weights=head.reshape(-1), minlength=math.prod(shape))
+    return trim(flat.astype(head.dtype).reshape(shape), pool)
+
+
+def _disjoint_max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
+    """`max_to_data` for windows that do not overlap: every element of the windows is written once."""
+    padded = fill(xp, data, pool, -math.inf)
+    result = xp.zeros(padded.shape, dtype=head.dtype)
     free = None
     for tap in pool.taps():
         hit = padded[tap] == output
@@ -125,31 +154,14 @@ def max_hits(xp: Any, data: Any, output: Any, pool: Pool) -> Iterator[tuple[tupl
         else:
             hit &= free
             free ^= hit
-        yield tap, hit
-
-
-def max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
-    """The adjoint of `window_max`: each head goes to the first maximum of its window."""
-    shape = list(data.shape)
-    shape[pool.first : pool.first + len(pool.full)] = pool.full
-    result = xp.zeros(shape, dtype=head.dtype)
-    disjoint = all(s >= k for s, k in zip(pool.stride, pool.kernel))
-    product = None if disjoint else xp.empty_like(head)
-    for tap, hit in max_hits(xp, data, output, pool):
-        if disjoint:
-            xp.multiply(head, hit, out=result[tap])
-        else:
-            result[tap] += xp.multiply(head, hit, out=product)
+        xp.multiply(head, hit, out=result[tap])
     return trim(result, pool)
 
 
 def max_from_data(xp: Any, values: Any, data: Any, output: Any, pool: Pool) -> Any:
     """The adjoint of `max_to_data`: for each window, the entry of `values` where `data` has its first maximum."""
-    padded = fill(xp, values, pool, 0)
-    result = xp.zeros_like(output)
-    for tap, hit in max_hits(xp, data, output, pool):
-        result += xp.where(hit, padded[tap], 0).astype(result.dtype, copy=False)
-    return result
+    found, _ = first_maxima(xp, data, output, pool)
+    return fill(xp, values, pool, 0).reshape(-1)[found]
 
 
 def window_sizes(xp: Any, pool: Pool, include_pad: bool, dtype: Any) -> Any:

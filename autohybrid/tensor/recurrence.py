@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from autohybrid.tensor.dual import clip, concatenate, relu, sigmoid, stack, tanh, value_of
+from autohybrid.tensor.dual import clip, concatenate, relu, sigmoid, stack, tanh, transposed, value_of
 
 GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 
@@ -166,7 +166,7 @@ def _run(
     separate = network.mode == "gru"  # its reset gate multiplies the hidden part with its bias
     gates = reads.reshape(steps * batch, width) @ cell.wx.T + (cell.bx if separate else cell.bx + cell.bh)
     gates = gates.reshape(steps, batch, -1)
-    hidden_weight = cell.wh.T
+    hidden_weight = transposed(xp, cell.wh)
     outputs: list[Any] = [None] * steps
     states, memories, saved = list(outputs), list(outputs), list(outputs)
     for t in reversed(range(steps)) if backwards else range(steps):
