@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from autohybrid.context import cpu_pinned
 from autohybrid.gluon.data.collation import default_batchify_fn, default_mp_batchify_fn, move
+from autohybrid.gluon.data.prefetching import ProcessIterator, ThreadIterator
 from autohybrid.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
-from autohybrid.gluon.data.workers import BatchIterator, make_process_pool, make_thread_pool
+from autohybrid.gluon.data.workers import WorkerPool
 
 __all__ = ["DataLoader", "default_batchify_fn", "default_mp_batchify_fn"]
 
@@ -63,7 +65,8 @@ class DataLoader:
         self.auto_reload = auto_reload
         if self._num_workers:
             count = self._num_workers
-            self._worker_pool = make_thread_pool(count) if thread_pool else make_process_pool(count, dataset)
+            self._worker_pool = ThreadPoolExecutor(count) if thread_pool else WorkerPool(count, dataset)
+        self._epoch = 0
         self._iter: Iterator[Any] | None = None
         if auto_reload:
             self.refresh()
@@ -81,10 +84,6 @@ class DataLoader:
     def __len__(self) -> int:
         return len(self._batch_sampler)
 
-    def __del__(self) -> None:
-        if getattr(self, "_worker_pool", None) is not None:
-            self._worker_pool.terminate()
-
     def refresh(self) -> None:
         """Start a new round now, with its batches being made ahead."""
         self._iter = self._make_iterator()
@@ -96,15 +95,11 @@ class DataLoader:
     def _make_iterator(self) -> Iterator[Any]:
         if self._worker_pool is None:
             return (self._batchify_fn([self._dataset[i] for i in batch]) for batch in self._batch_sampler)
-        return BatchIterator(
-            self._worker_pool,
-            self._dataset,
-            self._batchify_fn,
-            self._batch_sampler,
-            self._prefetch,
-            self._timeout,
-            self,
-        )
+        ahead = self._batchify_fn, self._batch_sampler, self._prefetch, self._timeout
+        if isinstance(self._worker_pool, ThreadPoolExecutor):
+            return ThreadIterator(self._worker_pool, self._dataset, *ahead)
+        self._epoch += 1
+        return ProcessIterator(self._worker_pool, *ahead, self._epoch)
 
 
 def _choose_batches(

@@ -1,16 +1,23 @@
-"""Worker processes and threads that make batches ahead of time, and the iterator that hands them out in order."""
+"""Worker processes that make batches ahead of time.
+
+Each worker has a pipe of its own and no lock is shared, so ending one at any moment (or its being ended for lack of
+memory) cannot block the others, as it can with `multiprocessing.Pool`.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
-import multiprocessing.pool
+import multiprocessing.connection
+import os
 import pickle
 import random
 import signal
 import sys
-import zlib
+import time
+import traceback
+import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,22 +25,109 @@ import numpy as np
 from autohybrid.numpy_semantics import is_np_array, is_np_shape, set_np
 from autohybrid.tensor import random_state
 
-Make = Callable[[list[Any], Callable[[list[Any]], Any]], Any]
+#: How often an idle worker looks whether its parent is still there, in seconds.
+_LOOK_FOR_PARENT = 5.0
+#: A worker that ends within this time after being asked to is not killed.
+_GRACE = 1.0
 
-#: The dataset of this worker process, set once when it starts, so that tasks need not carry it.
-_dataset: Any = None
+
+class Task:
+    """A batch being made. `result` is its bytes, or an exception with the worker's traceback as its cause."""
+
+    __slots__ = ("done", "request", "result")
+
+    def __init__(self, samples: list[Any], batchify_fn: Callable[[list[Any]], Any], seed: int) -> None:
+        self.request = samples, batchify_fn, seed
+        self.done = False
+        self.result: Any = None
 
 
-def make_process_pool(count: int, dataset: Any) -> Any:
+class WorkerPool:
     """`count` processes that know `dataset`. They are forked where that is safe, so that it need not be pickled."""
-    context = multiprocessing.get_context(_start_method())
-    switches = is_np_shape(), is_np_array()
-    return context.Pool(count, initializer=_start_worker, initargs=(dataset, switches, _seed_material()))
+
+    def __init__(self, count: int, dataset: Any) -> None:
+        context: Any = multiprocessing.get_context(_start_method())
+        switches = is_np_shape(), is_np_array()
+        self._waiting: deque[Task] = deque()
+        self._busy: dict[Any, Task] = {}
+        self._processes: dict[Any, Any] = {}
+        for _ in range(count):
+            here, there = context.Pipe()
+            process = context.Process(target=_work, args=(there, dataset, switches, os.getpid()), daemon=True)
+            process.start()
+            there.close()
+            self._processes[here] = process
+        self._idle = list(self._processes)
+        self._finalizer = weakref.finalize(self, _end, self._processes)
+
+    def submit(self, samples: list[Any], batchify_fn: Callable[[list[Any]], Any], seed: int) -> Task:
+        """Have a batch made; `get` gives it."""
+        task = Task(samples, batchify_fn, seed)
+        self._waiting.append(task)
+        self._exchange(0)
+        return task
+
+    def get(self, task: Task, timeout: float) -> Any:
+        """The batch. Raises what the worker raised, TimeoutError, and RuntimeError when the worker has ended."""
+        deadline = time.monotonic() + timeout
+        while not task.done:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self.close()
+                raise multiprocessing.TimeoutError(
+                    f"a worker of the DataLoader gave nothing for {timeout} seconds: the transform may be slow; "
+                    "raise `timeout`"
+                )
+            self._exchange(left)
+        if isinstance(task.result, BaseException):
+            raise task.result
+        return pickle.loads(task.result)
+
+    def _exchange(self, patience: float) -> None:
+        """Take finished batches from the workers (waiting for the first) and give the idle ones new work."""
+        self._hand_out()
+        for connection in multiprocessing.connection.wait(list(self._busy), patience):
+            pipe: Any = connection
+            task = self._busy.pop(pipe)
+            try:
+                task.result = pipe.recv_bytes() if pipe.recv() else _failure(pipe)
+            except (EOFError, ConnectionError):
+                process = self._processes[pipe]
+                process.join(_GRACE)
+                self.close()
+                raise RuntimeError(
+                    f"a worker of the DataLoader ended (exit code {process.exitcode}) before it gave its batch, "
+                    "perhaps for lack of memory; lower `num_workers`, or use num_workers=0 to see the error"
+                ) from None
+            task.done = True
+            self._idle.append(pipe)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._idle and self._waiting:
+            connection, task = self._idle.pop(), self._waiting.popleft()
+            connection.send(task.request)
+            self._busy[connection] = task
+
+    def close(self) -> None:
+        """End the workers; a second call does nothing."""
+        self._finalizer()
 
 
-def make_thread_pool(count: int) -> Any:
-    """`count` threads."""
-    return multiprocessing.pool.ThreadPool(count)
+def _failure(connection: Any) -> BaseException:
+    error, text = connection.recv()
+    error.__cause__ = RuntimeError(f"in a worker of the DataLoader:\n{text}")
+    return error  # type: ignore[no-any-return]
+
+
+def _end(processes: dict[Any, Any]) -> None:
+    for connection, process in processes.items():
+        connection.close()
+        process.terminate()
+    for process in processes.values():
+        process.join(_GRACE)
+        if process.is_alive():
+            process.kill()
 
 
 def _start_method() -> str | None:
@@ -42,82 +136,40 @@ def _start_method() -> str | None:
     return "fork" if forks and "cupy" not in sys.modules else None
 
 
-def _seed_material() -> int:
-    """A number that depends on the state of the random generators (so on their seeds), without advancing them."""
-    return zlib.crc32(np.random.get_state()[1].tobytes()) ^ hash(random.getstate()[1]) & 0xFFFFFFFF  # type: ignore[index]
-
-
-def _start_worker(dataset: Any, switches: tuple[bool, bool], material: int) -> None:
-    global _dataset
-    _dataset = dataset
-    set_np(*switches)
+def _work(connection: Any, dataset: Any, switches: tuple[bool, bool], parent: int) -> None:
+    """What a worker process does: make the batches it is asked for, until its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's; it ends the workers
-    # Forked workers would all draw the same numbers, and augment every image alike.
-    number = (material + multiprocessing.current_process()._identity[0]) % 2**32
-    np.random.seed(number)
-    random.seed(number)
-    random_state.seed(number)
-
-
-def make_in_process(samples: list[Any], batchify_fn: Callable[[list[Any]], Any]) -> bytes:
-    """A batch as bytes, in a worker process."""
-    return pickle.dumps(batchify_fn([_dataset[i] for i in samples]), pickle.HIGHEST_PROTOCOL)
-
-
-class BatchIterator:
-    """Batches in the order of `batch_sampler`, up to `prefetch` of them being made ahead of the one asked for."""
-
-    def __init__(
-        self,
-        pool: Any,
-        dataset: Any,
-        batchify_fn: Callable[[list[Any]], Any],
-        batch_sampler: Any,
-        prefetch: int,
-        timeout: float,
-        owner: Any,
-    ) -> None:
-        self._pool = pool
-        self._is_threads = isinstance(pool, multiprocessing.pool.ThreadPool)
-        self._dataset = dataset
-        self._batchify_fn = batchify_fn
-        self._indices: Iterator[list[Any]] = iter(batch_sampler)
-        self._pending: deque[Any] = deque()
-        self._timeout = timeout
-        self._owner = owner  # keeps the DataLoader, and so its pool, alive while this iterator is in use
-        for _ in range(prefetch):
-            self._start_next()
-
-    def _start_next(self) -> None:
-        samples = next(self._indices, None)
-        if samples is None:
-            return
-        if self._is_threads:
-            task = self._pool.apply_async(self._make_here, (samples, is_np_shape(), is_np_array()))
-        else:
-            task = self._pool.apply_async(make_in_process, (samples, self._batchify_fn))
-        self._pending.append(task)
-
-    def _make_here(self, samples: list[Any], shape: bool, array: bool) -> Any:
-        from autohybrid.numpy_semantics import np_array, np_shape
-
-        with np_shape(shape), np_array(array):
-            return self._batchify_fn([self._dataset[i] for i in samples])
-
-    def __iter__(self) -> BatchIterator:
-        return self
-
-    def __next__(self) -> Any:
-        self._start_next()
-        if not self._pending:
-            raise StopIteration
-        task = self._pending.popleft()
+    set_np(*switches)
+    while True:
+        while not connection.poll(_LOOK_FOR_PARENT):
+            if os.getppid() != parent:
+                return
         try:
-            made = task.get(self._timeout)
-        except multiprocessing.TimeoutError:
-            self._pool.terminate()
-            raise multiprocessing.TimeoutError(
-                f"a worker of the DataLoader gave nothing for {self._timeout} seconds: the transform may be slow "
-                "(raise `timeout`), or the worker was ended, for instance for lack of memory (lower `num_workers`)"
-            ) from None
-        return made if self._is_threads else pickle.loads(made)
+            samples, batchify_fn, seed = connection.recv()
+        except EOFError:
+            return
+        try:
+            made = _make(dataset, samples, batchify_fn, seed)
+        except BaseException as error:  # whatever the dataset raises is the parent's to see
+            _report(connection, error)
+            continue
+        connection.send(True)
+        connection.send_bytes(made)
+
+
+def _make(dataset: Any, samples: list[Any], batchify_fn: Callable[[list[Any]], Any], seed: int) -> bytes:
+    # Each batch has a seed of its own: workers would else all draw the same numbers, and augment every image alike;
+    # and what a batch looks like must not depend on which worker happens to make it.
+    np.random.seed(seed)
+    random.seed(seed)
+    random_state.seed(seed)
+    return pickle.dumps(batchify_fn([dataset[i] for i in samples]), pickle.HIGHEST_PROTOCOL)
+
+
+def _report(connection: Any, error: BaseException) -> None:
+    text = traceback.format_exc()
+    connection.send(False)
+    try:
+        connection.send((error, text))
+    except (pickle.PicklingError, TypeError, AttributeError):  # an exception that cannot be pickled
+        connection.send((RuntimeError(f"{type(error).__name__}: {error}"), text))
