@@ -103,7 +103,7 @@ def to_weight(xp: Any, head: Any, data: Any, window: Window, groups: int, shape:
 
 
 class _Reader:
-    """Reads parts of a batch as columns (groups, depth, images * positions), through one buffer where that can be kept."""
+    """Reads parts of a batch as columns (groups, depth, images * positions), through one buffer."""
 
     def __init__(self, xp: Any, data: Any, window: Window, sizes: _Columns, positions: Extents) -> None:
         self._xp = xp
