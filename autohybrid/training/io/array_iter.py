@@ -92,7 +92,7 @@ class NDArrayIter(DataIter):
     def next(self) -> DataBatch:
         if not self.iter_next():
             raise StopIteration
-        data, label = self.getdata(), self.getlabel()
+        data, label = self._batch(self.data, 0), self._batch(self.label, 1)
         if data[0].shape[self.layout.find("N")] != self.batch_size:
             self._kept = data, label
             raise StopIteration
@@ -165,6 +165,8 @@ def _named(data: Any, default: str, may_be_empty: bool) -> list[tuple[str, Any]]
 def _as_array(name: str, array: Any) -> Any:
     if isinstance(array, NDArray):
         return array
+    if hasattr(array, "tocsr"):  # a matrix of scipy.sparse
+        return nd.sparse.array(array)
     if isinstance(array, np.ndarray):
         return nd.array(array, dtype=array.dtype)
     if hasattr(array, "shape") and hasattr(array, "__getitem__"):  # an h5py dataset stays on disk

@@ -43,6 +43,14 @@ class CSVIter(NDArrayIter):
             {data_name: nd.array(data, dtype=dtype)}, {label_name: nd.array(label, dtype=dtype)}, batch_size
         )
 
+    def getdata(self) -> Any:
+        """The data of the batch: one array, as MXNet's own file iterators give it."""
+        return super().getdata()[0]
+
+    def getlabel(self) -> Any:
+        """The labels of the batch: one array."""
+        return super().getlabel()[0]
+
 
 def _read(path: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     try:
