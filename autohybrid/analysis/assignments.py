@@ -82,6 +82,8 @@ def _assign_field(frame: Frame, target: ast.Attribute, value: Value, source: ast
 
 
 def _report_field(frame: Frame, target: ast.expr, value: Value, how: str) -> None:
+    if frame.quiet:
+        return
     tensor, _ = tensors_in(value)
     holds = "tensor" if tensor is not None else "value"
     frame.report(EventKind.SET_FIELD, target, name=frame.text(target), subject=target, how=how, holds=holds)
@@ -246,6 +248,7 @@ def report_in_place(frame: Frame, node: ast.AST, left: Value, operator: str, tar
         value=left,
         subject=target,
         confidence=confidence,
+        nodes={"left": target, "right": value} if isinstance(node, ast.AugAssign) else None,
         target=frame.text(target),
         operand=frame.text(value),
         number=bool(numbers),

@@ -158,7 +158,10 @@ def _report_attribute(frame: Frame, whole: Value, name: str, node: ast.expr, own
     subject = node.value if isinstance(node, ast.Attribute) else node
     records = frame.session.record_fields
     similar = records.get(name, "") if owner == "neither" else ""
-    frame.report(EventKind.ATTRIBUTE, node, name=name, value=whole, subject=subject, owner=owner, record=similar)
+    nodes = {"subject": subject}
+    frame.report(
+        EventKind.ATTRIBUTE, node, name=name, value=whole, subject=subject, nodes=nodes, owner=owner, record=similar
+    )
 
 
 def _static_attribute(base: Static, name: str) -> Value:
@@ -329,6 +332,7 @@ def _check_exists(frame: Frame, space: Namespace, name: str, node: ast.expr) -> 
         EventKind.MISSING,
         node,
         name=f"{space.path}.{name}" if space.path else name,
+        nodes={"function": node} if isinstance(node, ast.Attribute) and node.end_lineno == node.lineno else None,
         owner=owner,
         closest=closest_name(name, space.path),
         namespace=frame.text(node.value) if isinstance(node, ast.Attribute) else "F",

@@ -253,8 +253,9 @@ def _isinstance(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     tensor, _ = tensors_in(value)
     if tensor is not None and tensor.graph:
         if names == {"builtins.tuple"} and tensor.key is not None:
+            subject, tested = _argument_node(node, 0), {"classes": _argument_node(node, 1)}
             frame.report(
-                EventKind.TYPE_TEST, node, name="tuple", subject=_argument_node(node, 0), confidence=Confidence.LIKELY
+                EventKind.TYPE_TEST, node, name="tuple", subject=subject, nodes=tested, confidence=Confidence.LIKELY
             )
         elif names and names <= {ARRAY_CLASS, GRAPH_CLASS}:
             return Static("bool", ANY, "kind")

@@ -178,7 +178,10 @@ def _check_namespace_argument(frame: Frame, function: Func, arguments: Arguments
     first = arguments.positional[0]
     tensor, certain = tensors_in(first)
     if function.receiver is not None and tensor is not None and certain and not isinstance(first, Namespace):
-        frame.report(EventKind.SUPER, node, name=definition.name, confidence=Confidence.DEFINITE)
+        written = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        frame.report(
+            EventKind.SUPER, node, name=definition.name, nodes={"first": written}, confidence=Confidence.DEFINITE
+        )
 
 
 def bind_arguments(callee: Frame, function: Func, arguments: Arguments) -> Env:

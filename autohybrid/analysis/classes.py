@@ -40,6 +40,8 @@ class ClassTable:
         self._session = session
         self._mro: dict[ClassInfo, tuple[ClassInfo | str, ...]] = {}
         self._kinds: dict[ClassInfo, str] = {}
+        self._external: dict[tuple[str, str], Value] = {}
+        self._attributes: dict[tuple[ClassInfo, str], Value] = {}
 
     # -- names ------------------------------------------------------------------------------------------------------
     def lookup_global(self, module: ModuleInfo, name: str) -> Value:
@@ -136,13 +138,16 @@ class ClassTable:
             sub = self._session.index.find_module(f"{module.name}.{name}", module)
             if sub is not None:
                 return ModuleRef(sub)
-            found = self._unbound(module, name) if module.stars else Unknown("not in the module")
-            return Unknown("not in the module") if isinstance(found, External) else found
+            starred = self._unbound(module, name) if module.stars else Unknown("not in the module")
+            return Unknown("not in the module") if isinstance(starred, External) else starred
         if isinstance(value, External):
-            module_found = self._session.index.find_module(f"{value.name}.{name}")
-            if module_found is not None:
-                return ModuleRef(module_found)
-            return attribute_of_library(value, name)
+            key = (value.name, name)
+            known = self._external.get(key)
+            if known is None:
+                found = self._session.index.find_module(f"{value.name}.{name}")
+                known = ModuleRef(found) if found is not None else attribute_of_library(value, name)
+                self._external[key] = known
+            return known
         if isinstance(value, Namespace):
             return attribute_of_library(value, name)
         return Unknown("no module")
@@ -247,7 +252,11 @@ class ClassTable:
         """The value of an attribute set in the body of the class or of an ancestor."""
         for ancestor in self.mro(info):
             if isinstance(ancestor, ClassInfo) and name in ancestor.attributes:
-                return self.evaluate_global(ancestor.module, ancestor.attributes[name])
+                known = self._attributes.get((ancestor, name))
+                if known is None:
+                    known = self.evaluate_global(ancestor.module, ancestor.attributes[name])
+                    self._attributes[(ancestor, name)] = known
+                return known
         return None
 
     def is_known(self, info: ClassInfo) -> bool:

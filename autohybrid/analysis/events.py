@@ -61,9 +61,18 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of the source of an event: its range and its text as the user wrote it."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened. `name` is the attribute, method, operator or function; `subject` the user's text of
-    the operand; `text` the user's text of the whole expression; `data` what a kind adds (see the emitting code)."""
+    the operand; `text` the user's text of the whole expression (both shortened, for messages); `data` what a kind adds
+    (see the emitting code). `parts` are the pieces that a fix may move, `space` the name of `F` where it happened."""
 
     kind: EventKind
     span: Span
@@ -76,6 +85,8 @@ class Event:
     block: str = ""
     method: str = ""
     cell: int | None = None
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    space: str = ""
 
     def get(self, key: str) -> str:
         """A text from `data`, empty where the emitter gave none."""

@@ -94,6 +94,7 @@ def binary(
             node,
             name=refused,
             value=value,
+            nodes={"left": left_node, "right": right_node},
             left=frame.text(left_node),
             right=frame.text(right_node),
         )
@@ -142,6 +143,7 @@ def check_operands(
             name=symbol,
             value=tensor_value if sure else Union((tensor_value, other)) if tensor_value != other else tensor_value,
             operand=kind,
+            nodes={"other": other_node},
             left=frame.text(left_node),
             right=frame.text(right_node),
             other=frame.text(other_node),
@@ -180,6 +182,7 @@ def _check_two_tensors(
             node,
             name=symbol,
             value=Tensor(sure=verdict == "differ", origin=(left.origin if left.shape is None else right.origin)),
+            nodes={"left": left_node, "right": right_node},
             left=frame.text(left_node),
             right=frame.text(right_node),
             left_shape=left.shape,
@@ -328,7 +331,9 @@ def _compare(
     if (isinstance(other, Static) and other.type in ("none", "str")) or _is_list(other):
         if left_sure or right_sure:
             kind = other.type if isinstance(other, Static) else "list"
-            frame.report(EventKind.COMPARE, node, name=symbol, value=left if left_tensor else right, operand=kind)
+            value = left if left_tensor else right
+            nodes = {"left": left_node, "right": right_node} if len(node.ops) == 1 else None
+            frame.report(EventKind.COMPARE, node, name=symbol, value=value, nodes=nodes, operand=kind)
         return Static("bool")
     check_operands(frame, left, right, symbol, node, left_node, right_node)
     return arithmetic_result(frame, left, right, node)

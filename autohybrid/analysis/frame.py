@@ -14,7 +14,7 @@ from typing import Protocol
 
 from autohybrid.analysis.classes import ClassTable
 from autohybrid.analysis.constants import GivenConstants
-from autohybrid.analysis.events import Event, EventKind
+from autohybrid.analysis.events import Event, EventKind, Part
 from autohybrid.analysis.evidence import Evidence
 from autohybrid.analysis.index import ClassInfo, FunctionNode, ModuleInfo, ProjectIndex
 from autohybrid.analysis.settings import AnalysisSettings
@@ -23,6 +23,7 @@ from autohybrid.analysis.values import (
     Func,
     InputKey,
     Map,
+    Namespace,
     Origin,
     Seq,
     Static,
@@ -35,6 +36,7 @@ from autohybrid.analysis.values import (
     widen,
 )
 from autohybrid.diagnostics.model import Confidence, Label
+from autohybrid.spans import Span
 
 MAX_DEPTH = 12
 MAX_CALLS = 4000
@@ -311,10 +313,11 @@ class Frame:
         value: Value | None = None,
         subject: ast.AST | None = None,
         confidence: Confidence | None = None,
+        nodes: Mapping[str, ast.AST | None] | None = None,
         **data: object,
     ) -> None:
         """Add an event at `node`. Its confidence follows from `value` unless given; nothing is added in code that runs
-        on real arrays only."""
+        on real arrays only. `nodes` are the pieces that a fix may need, by name."""
         if (self.quiet and not (self.constructing and kind in _OF_CONSTRUCTORS)) or EAGER in self.env:
             return
         if self.raising and kind is EventKind.EFFECT:
@@ -343,8 +346,25 @@ class Frame:
             block=self.block,
             method=self.method,
             cell=self.module.file.cell,
+            parts=self._parts(nodes) if nodes else {},
+            space=self._namespace_name() if nodes else "",
         )
         self.session.add(event, key)
+
+    def _parts(self, nodes: Mapping[str, ast.AST | None]) -> dict[str, Part]:
+        text = self.module.text
+        spans = {name: text.span(node) for name, node in nodes.items() if node is not None}
+        if "left" in spans and "right" in spans:
+            left, right = spans["left"], spans["right"]
+            spans["gap"] = Span(left.path, left.end_line, left.end_column, right.line, right.column)
+        return {name: Part(span, text.between(span)) for name, span in spans.items()}
+
+    def _namespace_name(self) -> str:
+        """The name that `F` has in this function, empty where it has none."""
+        for name, value in self.env.items():
+            if isinstance(value, Namespace) and value.root == "F" and not value.path and isinstance(name, str):
+                return name
+        return ""
 
     def _trail(self, origin: Origin | None) -> tuple[Label, ...]:
         chain: list[Origin] = []

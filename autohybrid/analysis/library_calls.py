@@ -114,7 +114,8 @@ def _call_math(frame: Frame, name: str, arguments: Arguments, node: ast.Call) ->
         tensor, certain = tensors_in(value)
         if tensor is not None and certain and tensor.graph and not tensor.listlike:
             subject = node.args[place] if place < len(node.args) else node
-            frame.report(EventKind.CONVERT, node, name=f"math.{name}", value=value, subject=subject)
+            nodes = {"function": node.func} if len(node.args) == 1 else None
+            frame.report(EventKind.CONVERT, node, name=f"math.{name}", value=value, subject=subject, nodes=nodes)
             taint = "shape"
         elif isinstance(value, Static):
             taint = taint or value.taint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 from autohybrid.analysis.assignments import rebind, report_in_place, report_mutation
 from autohybrid.analysis.blocks import call_inherited, call_layer_method
@@ -80,7 +81,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, name: str, arguments: Argum
         frame.session.evidence.note(tensor.key, TENSOR)
     facts = method_facts()
     if name in facts.refused:
-        frame.report(EventKind.METHOD, node, name=name, value=tensor, subject=subject)
+        frame.report(EventKind.METHOD, node, name=name, value=tensor, subject=subject, nodes={"subject": subject})
         if name in _TO_HOST:
             return Static(_TO_HOST[name], ANY, "shape")
         return _recovered(frame, tensor, name, node)
@@ -132,6 +133,19 @@ def _recovered(frame: Frame, tensor: Tensor, name: str, node: ast.Call) -> Value
     return Unknown(f"result of `{name}`")
 
 
+def argument_nodes(node: ast.Call, keyword: str) -> dict[str, ast.AST | None]:
+    """The pieces of a call that a fix may need: its first and last argument, and a keyword with what stands before."""
+    pieces: dict[str, ast.AST | None] = {}
+    plain = not node.keywords and not any(isinstance(argument, ast.Starred) for argument in node.args)
+    if node.args and plain:
+        pieces.update(first=node.args[0], last=node.args[-1])
+    written: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+    for previous, current in pairwise(written):
+        if isinstance(current, ast.keyword) and current.arg == keyword:
+            pieces.update(previous=previous, keyword=current)
+    return pieces
+
+
 def _check_method(
     frame: Frame, tensor: Tensor, name: str, arguments: Arguments, node: ast.Call, subject: ast.expr
 ) -> None:
@@ -154,6 +168,7 @@ def _check_method(
             name=name,
             value=tensor,
             subject=subject,
+            nodes=argument_nodes(node, "copy"),
             problem=problem,
             confidence=confidence,
             sizes=", ".join(frame.text(argument) for argument in node.args),

@@ -11,7 +11,7 @@ from autohybrid.analysis.evidence import TENSOR
 from autohybrid.analysis.expressions import shapes_differ
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.graph_loops import call_loop
-from autohybrid.analysis.mxnet_names import OperatorFacts, function_signature, operator_facts
+from autohybrid.analysis.mxnet_names import OperatorFacts, function_signature, namespace_facts, operator_facts
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
@@ -69,6 +69,11 @@ def call_operator(frame: Frame, operator: Operator, arguments: Arguments, node: 
     return _result(frame, name, arguments, node, True)
 
 
+def _shared_names() -> frozenset[str]:
+    facts = namespace_facts("")
+    return facts.shared if facts is not None else frozenset()
+
+
 def _tensors(arguments: Arguments) -> list[Tensor]:
     found: list[Tensor] = []
     for value in arguments.all:
@@ -84,7 +89,10 @@ def _call_on_arrays(
         return Unknown("no value")
     if graph:
         tensor = next(tensor for tensor in tensors if tensor.graph)
-        frame.report(EventKind.FOREIGN, node, name=name, value=tensor, how="nd", function=frame.text(node.func))
+        function = frame.text(node.func)
+        shared = name in _shared_names()
+        nodes = {"function": node.func if shared and isinstance(node.func, ast.Attribute) else None}
+        frame.report(EventKind.FOREIGN, node, name=name, value=tensor, nodes=nodes, how="nd", function=function)
         return _result(frame, name, arguments, node, True)
     if name in ("save", "load"):
         return Unknown("a file")
@@ -255,11 +263,18 @@ def _check_keywords(frame: Frame, name: str, facts: OperatorFacts | None, argume
             keyword,
             name=name,
             confidence=Confidence.DEFINITE if exact else Confidence.LIKELY,
+            nodes=_keyword_nodes(node, keyword),
             keyword=given,
             closest=next(iter(get_close_matches(given, sorted(known), 1, 0.6)), ""),
             only_array=only_array,
             call=frame.text(node),
         )
+
+
+def _keyword_nodes(node: ast.Call, keyword: ast.keyword) -> dict[str, ast.AST | None]:
+    written: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+    place = written.index(keyword)
+    return {"previous": written[place - 1] if place else None, "keyword": keyword}
 
 
 def _check_special(frame: Frame, name: str, arguments: Arguments, node: ast.Call) -> None:
@@ -282,7 +297,8 @@ def _check_special(frame: Frame, name: str, arguments: Arguments, node: ast.Call
     elif base in ("reshape", "Reshape") and len(arguments.positional) > 2:
         problem = "reshape"
     if problem:
-        frame.report(EventKind.ARGUMENT, node, name=name, problem=problem, confidence=Confidence.DEFINITE)
+        pieces: dict[str, ast.AST | None] = {"function": node.func}
+        frame.report(EventKind.ARGUMENT, node, name=name, nodes=pieces, problem=problem, confidence=Confidence.DEFINITE)
 
 
 def _is_context(value: Value | None) -> bool:
@@ -300,6 +316,7 @@ def _check_shapes(frame: Frame, name: str, arguments: Arguments, node: ast.Call)
             node,
             name=name,
             value=Tensor(sure=verdict == "differ", origin=left.origin),
+            nodes={"function": node.func},
             left=frame.text(node.args[0]),
             right=frame.text(node.args[1]),
             left_shape=left.shape,

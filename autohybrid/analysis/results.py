@@ -98,4 +98,7 @@ def _check_unchanged(frame: Frame, node: ast.Return, value: Value) -> None:
     for element, item in zip(node.value.elts, value.items):
         unchanged = [member for member in members_of(item) if isinstance(member, Tensor) and member.key is not None]
         if unchanged and len(members_of(item)) == 1 and not unchanged[0].listlike:
-            frame.report(EventKind.RESULT, node, name="input", subject=element, confidence=Confidence.LIKELY)
+            nodes = {"subject": element}
+            frame.report(
+                EventKind.RESULT, node, name="input", subject=element, nodes=nodes, confidence=Confidence.LIKELY
+            )

@@ -23,9 +23,10 @@ def check_structure(frame: Frame, info: ClassInfo, definition: FunctionNode, fie
 
 def _check_namespace(frame: Frame, definition: FunctionNode) -> None:
     signature = definition.args
-    if definition.name == "hybrid_forward" and signature.vararg is None and len(signature.args) == 2:
-        if signature.args[1].arg not in ("F", "ops", "op", "mx", "nd", "sym"):
-            frame.report(EventKind.SIGNATURE, definition_line(definition), name="namespace")
+    if definition.name != "hybrid_forward" or signature.vararg is not None or len(signature.args) != 2:
+        return
+    if signature.args[1].arg not in ("F", "ops", "op", "mx", "nd", "sym"):
+        frame.report(EventKind.SIGNATURE, definition_line(definition), name="namespace")
 
 
 def _check_parameters(frame: Frame, definition: FunctionNode, fields: Mapping[str, Value]) -> None:

@@ -139,6 +139,7 @@ def _subscript_tensor(frame: Frame, whole: Value, tensor: Tensor, kind: str, con
         index=kind,
         const=const,
         index_text=frame.text(node.slice) if isinstance(node, ast.Subscript) else "",
+        nodes={"subject": subject},
         single=tensor.single,
         silent=is_silent(kind, const),
     )

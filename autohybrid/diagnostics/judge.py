@@ -53,6 +53,7 @@ def _diagnostic(rule: Rule, event: Event) -> Diagnostic | None:
         confidence=confidence,
         labels=event.trail[:3],
         help=finding.help,
+        fixes=finding.fixes,
         block=event.block,
         method=event.method,
         cell=event.cell,

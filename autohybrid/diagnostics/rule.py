@@ -10,19 +10,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autohybrid.analysis.events import Event, EventKind
-from autohybrid.diagnostics.model import Confidence, Severity
+from autohybrid.diagnostics.model import Confidence, Fix, Severity
 from autohybrid.spans import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule says about an event: a headline, the rewrite, and where it differs from the event, how sure and
-    where."""
+    """What a rule says about an event: a headline, the rewrite, where it differs from the event how sure and where,
+    and fixes."""
 
     message: str
     help: str = ""
     confidence: Confidence | None = None
     span: Span | None = None
+    fixes: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,15 @@ class Invalid:
     """A source text and everything the rule says about it.
 
     `marked` are the texts of the marked ranges in order of appearance; `count` is their number; `confidence` is the
-    one of every finding. `raises` is False where MXNet 1.9.1 raises nothing (a silent difference).
+    one of every finding. `raises` is False where MXNet 1.9.1 raises nothing (a silent difference). `fixed` are
+    the changed lines, stripped, after the fix of every finding, where the rule offers one.
     """
 
     source: str
     marked: tuple[str, ...]
     confidence: Confidence = Confidence.DEFINITE
     raises: bool = True
+    fixed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from autohybrid.diagnostics.judge import judge
 from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.rule import Invalid, Rule, Valid
 from autohybrid.diagnostics.rules import find_rule, load_rules
+from autohybrid.transform.fixing import apply_fixes
 
 RULES = load_rules()
 SECTIONS = (
@@ -50,6 +51,18 @@ def test_invalid_case_is_found_exactly(rule: Rule, case: Invalid) -> None:
     assert {finding.code for finding in findings} == {rule.code}
     assert {finding.confidence for finding in findings} == {case.confidence}
     assert {finding.severity for finding in findings} == {rule.grade(case.confidence)}
+
+
+@pytest.mark.parametrize(("rule", "case"), INVALID, ids=[f"{rule.code}-{n}" for n, (rule, _) in enumerate(INVALID)])
+def test_fix_gives_the_lines_the_case_states(rule: Rule, case: Invalid) -> None:
+    findings = find(rule, case.source)
+    fixed = apply_fixes(findings, lambda path: case.source, unsafe=True).texts.get("net.py", case.source)
+    changed = [new.strip() for old, new in zip(case.source.split("\n"), fixed.split("\n")) if old != new]
+    assert tuple(changed) == case.fixed
+    if case.fixed:
+        ast.parse(fixed)
+        again = find(rule, fixed)
+        assert again == [] and apply_fixes(again, lambda path: fixed, unsafe=True).texts == {}
 
 
 @pytest.mark.parametrize(("rule", "case"), INVALID, ids=[f"{rule.code}-{n}" for n, (rule, _) in enumerate(INVALID)])

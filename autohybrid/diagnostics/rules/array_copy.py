@@ -16,6 +16,7 @@ MXNet 1.9.1: NotImplementedForSymbol, or TypeError for `as_in_context(ctx)`.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import call_of
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -25,7 +26,8 @@ def check(event: Event) -> Finding | None:
         return None
     message = f"`{event.subject}` is a tensor: a graph has nothing to copy or move"
     if event.name == "copy":
-        return Finding(message, f"write `F.identity({event.subject})`, or leave the copy out")
+        fixes = call_of(event, "identity", "subject", "use `identity`")
+        return Finding(message, f"write `F.identity({event.subject})`, or leave the copy out", fixes=fixes)
     return Finding(message, "leave it out: the graph runs where its inputs are")
 
 
@@ -40,7 +42,7 @@ RULE = Rule(
         Valid(forward("y = F.identity(x)\nreturn y + 1")),
     ),
     invalid=(
-        Invalid(forward("y = x.copy()\nreturn y + 1"), ("x.copy()",)),
+        Invalid(forward("y = x.copy()\nreturn y + 1"), ("x.copy()",), fixed=("y = F.identity(x)",)),
         Invalid(forward("return F.relu(x).as_in_context(mx.cpu())"), ("F.relu(x).as_in_context(mx.cpu())",)),
     ),
 )

@@ -16,6 +16,7 @@ MXNet 1.9.1: TypeError: unexpected keyword argument 'ctx', or the context is tak
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import removal
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -28,7 +29,8 @@ def check(event: Event) -> Finding | None:
     if not event.data.get("only_array"):
         return None
     keyword = event.get("keyword")
-    return Finding(f"`F.{event.name}` takes `{keyword}` for arrays only", f"leave `{keyword}` out")
+    fixes = removal(event, f"leave `{keyword}` out")
+    return Finding(f"`F.{event.name}` takes `{keyword}` for arrays only", f"leave `{keyword}` out", fixes=fixes)
 
 
 RULE = Rule(
@@ -45,7 +47,11 @@ RULE = Rule(
         Valid(forward("return x + F.zeros((6, 6), ctx=mx.cpu())")),
     ),
     invalid=(
-        Invalid(forward("return F.broadcast_add(x, F.arange(0, 6, ctx=mx.cpu()))"), ("ctx=mx.cpu()",)),
+        Invalid(
+            forward("return F.broadcast_add(x, F.arange(0, 6, ctx=mx.cpu()))"),
+            ("ctx=mx.cpu()",),
+            fixed=("return F.broadcast_add(x, F.arange(0, 6))",),
+        ),
         Invalid(forward("return F.broadcast_add(x, F.ones((1, 6), mx.cpu()))"), ("F.ones((1, 6), mx.cpu())",)),
     ),
 )

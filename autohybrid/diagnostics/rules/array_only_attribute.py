@@ -17,6 +17,7 @@ MXNet 1.9.1: AttributeError: 'Symbol' object has no attribute 'T'.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import call_of
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 _ELSEWHERE = frozenset({"shape", "size", "ndim", "dtype", "stype", "context", "ctx"})
@@ -34,7 +35,9 @@ def check(event: Event) -> Finding | None:
     if event.get("owner") != "array" or event.name in _ELSEWHERE:
         return None
     message = f"`{event.subject}` is a tensor: `.{event.name}` exists on an array only, not in a graph"
-    return Finding(message, _HELP.get(event.name, "move this outside the hybrid method").format(x=event.subject))
+    fixes = call_of(event, "transpose", "subject", "use `transpose`") if event.name == "T" else ()
+    help_text = _HELP.get(event.name, "move this outside the hybrid method").format(x=event.subject)
+    return Finding(message, help_text, fixes=fixes)
 
 
 RULE = Rule(
@@ -48,7 +51,7 @@ RULE = Rule(
         Valid(forward("return x * self.T", init="self.T = 3")),
     ),
     invalid=(
-        Invalid(forward("return F.dot(x, x.T)"), ("x.T",)),
+        Invalid(forward("return F.dot(x, x.T)"), ("x.T",), fixed=("return F.dot(x, F.transpose(x))",)),
         Invalid(forward("return x.tostype('default') * 2"), ("x.tostype",)),
     ),
 )

@@ -17,6 +17,7 @@ MXNet 1.9.1: AttributeError: module 'mxnet.symbol' has no attribute.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import NO_FIX, replacement
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 _TWINS = {
@@ -55,7 +56,12 @@ def check(event: Event) -> Finding | None:
     name = f"{event.get('namespace')}.{event.name.rpartition('.')[2]}"
     message = f"`{name}` exists for arrays only, not while the graph is built"
     twin = _TWINS.get(event.name)
-    return Finding(message, f"use {twin}" if twin else "use an operator that `mx.sym` has too")
+    fixes = NO_FIX
+    if twin is not None and twin.startswith("`F.broadcast_") and "function" in event.parts:
+        new = twin.strip("`").replace("F.", f"{event.get('namespace')}.", 1)
+        fixes = replacement(f"use `{new}`", event.parts["function"].span, new)
+    help_text = f"use {twin}" if twin else "use an operator that `mx.sym` has too"
+    return Finding(message, help_text, fixes=fixes)
 
 
 RULE = Rule(
@@ -71,6 +77,10 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(forward("return F.concatenate([x, x], axis=1)"), ("F.concatenate",)),
-        Invalid(forward("return F.logical_and(x > 0, x < 1)"), ("F.logical_and",)),
+        Invalid(
+            forward("return F.logical_and(x > 0, x < 1)"),
+            ("F.logical_and",),
+            fixed=("return F.broadcast_logical_and(x > 0, x < 1)",),
+        ),
     ),
 )

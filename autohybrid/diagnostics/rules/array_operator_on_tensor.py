@@ -9,7 +9,7 @@ Example: `mx.nd.split(x, num_outputs=2)`
 
 Instead: the namespace that the method is given: `F.split(x, num_outputs=2)`; pass `F` to helpers.
 
-Fix safety: unsafe: `F` has other names for some operators.
+Fix safety: safe where `F` is at hand and has the name; else none is offered.
 
 When to suppress: when the block is never hybridized.
 
@@ -17,6 +17,7 @@ MXNet 1.9.1: AssertionError: Argument data must have NDArray type.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import NO_FIX, replacement
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -28,7 +29,12 @@ def check(event: Event) -> Finding | None:
     message = f"`{function}` takes arrays, and is given a tensor of the graph"
     if event.name == "array":
         return Finding(message, "leave `array` out: it is a tensor already")
-    return Finding(message, f"write `F.{event.name}`, with `F` as given to `hybrid_forward` (pass it on to helpers)")
+    fixes = NO_FIX
+    if event.space and "function" in event.parts:
+        name = f"{event.space}.{event.name}"
+        fixes = replacement(f"call `{name}`", event.parts["function"].span, name)
+    help_text = f"write `F.{event.name}`, with `F` as given to `hybrid_forward` (pass it on to helpers)"
+    return Finding(message, help_text, fixes=fixes)
 
 
 RULE = Rule(
@@ -43,7 +49,11 @@ RULE = Rule(
         Valid(forward("if F is mx.nd:\n    return nd.relu(x)\nreturn F.relu(x)")),
     ),
     invalid=(
-        Invalid(forward("return mx.nd.relu(x)"), ("mx.nd.relu(x)",)),
-        Invalid(forward("y = F.relu(x)\nreturn nd.softmax(y, axis=-1)"), ("nd.softmax(y, axis=-1)",)),
+        Invalid(forward("return mx.nd.relu(x)"), ("mx.nd.relu(x)",), fixed=("return F.relu(x)",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn nd.softmax(y, axis=-1)"),
+            ("nd.softmax(y, axis=-1)",),
+            fixed=("return F.softmax(y, axis=-1)",),
+        ),
     ),
 )

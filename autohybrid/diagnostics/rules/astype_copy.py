@@ -17,6 +17,7 @@ MXNet 1.9.1: MXNetError in operator Cast.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import removal
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -24,7 +25,11 @@ def check(event: Event) -> Finding | None:
     """`astype(..., copy=...)`."""
     if event.get("problem") != "astype-copy":
         return None
-    return Finding(f"`{event.text}`: only an array knows `copy`", f"write `{event.subject}.astype(...)` without it")
+    return Finding(
+        f"`{event.text}`: only an array knows `copy`",
+        f"write `{event.subject}.astype(...)` without it",
+        fixes=removal(event, "leave `copy` out"),
+    )
 
 
 RULE = Rule(
@@ -38,7 +43,15 @@ RULE = Rule(
         Valid(forward("return F.cast(x, dtype='float32')")),
     ),
     invalid=(
-        Invalid(forward("return x.astype('float32', copy=False)"), ("x.astype('float32', copy=False)",)),
-        Invalid(forward("y = F.relu(x)\nreturn y.astype('float16', copy=True)"), ("y.astype('float16', copy=True)",)),
+        Invalid(
+            forward("return x.astype('float32', copy=False)"),
+            ("x.astype('float32', copy=False)",),
+            fixed=("return x.astype('float32')",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y.astype('float16', copy=True)"),
+            ("y.astype('float16', copy=True)",),
+            fixed=("return y.astype('float16')",),
+        ),
     ),
 )

@@ -17,6 +17,7 @@ MXNet 1.9.1: MXNetError: Invalid Parameter format for scalar expect double but v
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import around
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -26,7 +27,8 @@ def check(event: Event) -> Finding | None:
         return None
     other = event.get("other")
     message = f"`{other}` is a boolean, which `{event.name}` takes beside an array but not in a graph"
-    return Finding(message, f"write `int({other})`")
+    fixes = around(f"convert `{other}`", event.parts["other"].span, "int(", ")") if event.parts else ()
+    return Finding(message, f"write `int({other})`", fixes=fixes)
 
 
 RULE = Rule(
@@ -40,7 +42,11 @@ RULE = Rule(
         Valid(forward("return x * (1.5 if self.on else 0)", init="self.on = True")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn y + True"), ("y + True",)),
-        Invalid(forward("y = F.relu(x)\nreturn y * (self.n > 2)", init="self.n = 3"), ("y * (self.n > 2)",)),
+        Invalid(forward("y = F.relu(x)\nreturn y + True"), ("y + True",), fixed=("return y + int(True)",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y * (self.n > 2)", init="self.n = 3"),
+            ("y * (self.n > 2)",),
+            fixed=("return y * (int(self.n > 2))",),
+        ),
     ),
 )

@@ -17,6 +17,7 @@ MXNet 1.9.1: MXNetError at the call: Incompatible attr in node.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import call_of_operands, replacement
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
@@ -49,7 +50,12 @@ def check(event: Event) -> Finding | None:
     message = (
         f"the shapes of `{left}` and `{right}` {certain} different, and `{event.name}` does not broadcast in a graph"
     )
-    return Finding(message, f"write `F.{operator}({left}, {right})`")
+    title = f"use `{operator}`"
+    if "function" in event.parts and event.space:
+        fixes = replacement(title, event.parts["function"].span, f"{event.space}.{operator}")
+    else:
+        fixes = call_of_operands(event, operator, event.name, title)
+    return Finding(message, f"write `F.{operator}({left}, {right})`", fixes=fixes)
 
 
 RULE = Rule(
@@ -75,6 +81,7 @@ RULE = Rule(
             forward("return x * s", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 6))"),
             ("x * s",),
             Confidence.LIKELY,
+            fixed=("return F.broadcast_mul(x, s)",),
         ),
         Invalid(
             forward(
@@ -83,6 +90,7 @@ RULE = Rule(
                 init="self.a = self.params.get('a', shape=(6, 2))\nself.b = self.params.get('b', shape=(6, 1))",
             ),
             ("a * b",),
+            fixed=("return F.dot(x, F.broadcast_mul(a, b))",),
         ),
     ),
 )

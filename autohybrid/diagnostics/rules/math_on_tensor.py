@@ -8,7 +8,7 @@ Example: `math.sqrt(x.sum())`
 
 Instead: the operator of the same name: `F.sqrt(x.sum())`.
 
-Fix safety: safe when the names agree; not applied yet.
+Fix safety: safe where the operator has the same name.
 
 When to suppress: never.
 
@@ -16,7 +16,10 @@ MXNet 1.9.1: TypeError: must be real number, not Symbol (and not NDArray).
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import NO_FIX, replacement
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+_SHARED = frozenset("sqrt exp log log10 log2 log1p expm1 sin cos tan sinh cosh tanh floor ceil trunc erf".split())
 
 
 def check(event: Event) -> Finding | None:
@@ -25,7 +28,10 @@ def check(event: Event) -> Finding | None:
         return None
     name = event.name.partition(".")[2]
     message = f"`{event.name}` needs a number, and `{event.subject}` is a tensor"
-    return Finding(message, f"write `F.{name}({event.subject})`")
+    fixes = NO_FIX
+    if event.space and "function" in event.parts and name in _SHARED:
+        fixes = replacement(f"use `{event.space}.{name}`", event.parts["function"].span, f"{event.space}.{name}")
+    return Finding(message, f"write `F.{name}({event.subject})`", fixes=fixes)
 
 
 RULE = Rule(
@@ -39,7 +45,15 @@ RULE = Rule(
         Valid(forward("return F.sqrt(x.sum())")),
     ),
     invalid=(
-        Invalid(forward("return math.sqrt(x.sum())", before="import math"), ("math.sqrt(x.sum())",)),
-        Invalid(forward("y = F.relu(x)\nreturn x * math.exp(y)", before="import math"), ("math.exp(y)",)),
+        Invalid(
+            forward("return math.sqrt(x.sum())", before="import math"),
+            ("math.sqrt(x.sum())",),
+            fixed=("return F.sqrt(x.sum())",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn x * math.exp(y)", before="import math"),
+            ("math.exp(y)",),
+            fixed=("return x * F.exp(y)",),
+        ),
     ),
 )

@@ -17,6 +17,8 @@ MXNet 1.9.1: AttributeError or TypeError, before and after `hybridize()`.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import NO_FIX, SAFE, before
+from autohybrid.diagnostics.model import Fix
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -28,7 +30,11 @@ def check(event: Event) -> Finding | None:
         message = "`hybrid_forward` has no argument for the namespace, which is passed before the inputs"
         return Finding(message, "write `def hybrid_forward(self, F, x)`")
     message = f"`{event.text}` passes a tensor where `hybrid_forward` takes the namespace `F`"
-    return Finding(message, "pass the namespace first: `hybrid_forward(F, ...)`")
+    fixes = NO_FIX
+    if event.space and "first" in event.parts:
+        edit = before(event.parts["first"].span, f"{event.space}, ")
+        fixes = (Fix("pass the namespace", (edit,), SAFE),)
+    return Finding(message, "pass the namespace first: `hybrid_forward(F, ...)`", fixes=fixes)
 
 
 RULE = Rule(
@@ -67,6 +73,7 @@ RULE = Rule(
             "    def hybrid_forward(self, F, x):\n"
             "        return super().hybrid_forward(x) + 1\n",
             ("super().hybrid_forward(x)",),
+            fixed=("return super().hybrid_forward(F, x) + 1",),
         ),
         Invalid(
             "from mxnet.gluon import HybridBlock\n"
@@ -82,6 +89,7 @@ RULE = Rule(
             "        y = F.tanh(x)\n"
             "        return super(Net, self).hybrid_forward(y)\n",
             ("super(Net, self).hybrid_forward(y)",),
+            fixed=("return super(Net, self).hybrid_forward(F, y)",),
         ),
     ),
 )

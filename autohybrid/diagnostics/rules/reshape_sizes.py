@@ -17,6 +17,7 @@ MXNet 1.9.1: MXNetError: Invalid Parameter format for reverse expect boolean.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import inside
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -26,7 +27,8 @@ def check(event: Event) -> Finding | None:
         return None
     sizes = event.get("sizes")
     message = f"`{event.text}` gives the sizes one by one, which only an array accepts"
-    return Finding(message, f"give one tuple: `{event.subject}.reshape(({sizes}))`" if sizes else "give one tuple")
+    help_text = f"give one tuple: `{event.subject}.reshape(({sizes}))`" if sizes else "give one tuple"
+    return Finding(message, help_text, fixes=inside(event, "first", "last", "give the sizes as one tuple"))
 
 
 RULE = Rule(
@@ -41,7 +43,11 @@ RULE = Rule(
         Valid(forward("return F.reshape(x, (0, -1))")),
     ),
     invalid=(
-        Invalid(forward("return x.reshape(2, -1)"), ("x.reshape(2, -1)",)),
-        Invalid(forward("y = F.relu(x)\nreturn y.reshape(0, -1)"), ("y.reshape(0, -1)",)),
+        Invalid(forward("return x.reshape(2, -1)"), ("x.reshape(2, -1)",), fixed=("return x.reshape((2, -1))",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y.reshape(0, -1)"),
+            ("y.reshape(0, -1)",),
+            fixed=("return y.reshape((0, -1))",),
+        ),
     ),
 )

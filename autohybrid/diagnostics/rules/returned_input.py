@@ -16,6 +16,7 @@ MXNet 1.9.1: MXNetError in `backward()`, or a zero gradient.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import NO_FIX, around
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
@@ -25,7 +26,10 @@ def check(event: Event) -> Finding | None:
     if event.name != "input":
         return None
     message = f"`{event.subject}` is an input returned as it is: once hybridized its gradient is lost"
-    return Finding(message, f"write `F.identity({event.subject})`", Confidence.LIKELY)
+    fixes = NO_FIX
+    if event.space and "subject" in event.parts:
+        fixes = around("use `identity`", event.parts["subject"].span, f"{event.space}.identity(", ")")
+    return Finding(message, f"write `F.identity({event.subject})`", Confidence.LIKELY, fixes=fixes)
 
 
 RULE = Rule(
@@ -40,12 +44,19 @@ RULE = Rule(
         Valid(forward("if self.skip:\n    return x\nreturn F.relu(x)", init="self.skip = True")),
     ),
     invalid=(
-        Invalid(forward("return x, F.relu(x)"), ("return x, F.relu(x)",), Confidence.LIKELY, raises=False),
+        Invalid(
+            forward("return x, F.relu(x)"),
+            ("return x, F.relu(x)",),
+            Confidence.LIKELY,
+            raises=False,
+            fixed=("return F.identity(x), F.relu(x)",),
+        ),
         Invalid(
             forward("return F.relu(x) + y, y", inputs="x, y"),
             ("return F.relu(x) + y, y",),
             Confidence.LIKELY,
             raises=False,
+            fixed=("return F.relu(x) + y, F.identity(y)",),
         ),
     ),
 )

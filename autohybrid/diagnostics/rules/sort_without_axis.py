@@ -17,14 +17,20 @@ MXNet 1.9.1: MXNetError: Invalid Parameter format for axis expect int or None bu
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import replacement
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+from autohybrid.spans import Span
 
 
 def check(event: Event) -> Finding | None:
     """`sort` without axis."""
     if event.get("problem") != "sort-axis":
         return None
-    return Finding(f"`{event.text}` gives no axis, and its gradient cannot be built", "write `axis=-1`")
+    end = event.span
+    closing = Span(end.path, end.end_line, end.end_column - 1, end.end_line, end.end_column)
+    text = "axis=-1)" if event.text.endswith("()") else ", axis=-1)"
+    message = f"`{event.text}` gives no axis, and its gradient cannot be built"
+    return Finding(message, "write `axis=-1`", fixes=replacement("give the axis", closing, text))
 
 
 RULE = Rule(
@@ -38,7 +44,7 @@ RULE = Rule(
         Valid(forward("return x.sort(axis=1)")),
     ),
     invalid=(
-        Invalid(forward("return F.sort(x)"), ("F.sort(x)",)),
-        Invalid(forward("return x.sort()"), ("x.sort()",)),
+        Invalid(forward("return F.sort(x)"), ("F.sort(x)",), fixed=("return F.sort(x, axis=-1)",)),
+        Invalid(forward("return x.sort()"), ("x.sort()",), fixed=("return x.sort(axis=-1)",)),
     ),
 )

@@ -16,6 +16,7 @@ MXNet 1.9.1: TypeError, on an array and on a Symbol.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import operator_in_gap
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -26,7 +27,8 @@ def check(event: Event) -> Finding | None:
         return None
     if operand == "none":
         word = "is" if event.name == "==" else "is not"
-        return Finding(f"`{event.text}` compares a tensor with `None` by value", f"write `{word} None`")
+        fixes = operator_in_gap(event, event.name, word, f"compare with `{word}`")
+        return Finding(f"`{event.text}` compares a tensor with `None` by value", f"write `{word} None`", fixes=fixes)
     return Finding(
         f"`{event.text}` compares a tensor with something that is no number", "compare with a tensor or a number"
     )
@@ -43,7 +45,11 @@ RULE = Rule(
         Valid(forward("if mode == 'a':\n    return x * 2\nreturn x * 3", inputs="x, mode='a'")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nif y == None:\n    return x * 3\nreturn y"), ("y == None",)),
-        Invalid(forward("y = F.relu(x)\nz = y != None\nreturn y"), ("y != None",)),
+        Invalid(
+            forward("y = F.relu(x)\nif y == None:\n    return x * 3\nreturn y"),
+            ("y == None",),
+            fixed=("if y is None:",),
+        ),
+        Invalid(forward("y = F.relu(x)\nz = y != None\nreturn y"), ("y != None",), fixed=("z = y is not None",)),
     ),
 )

@@ -16,6 +16,7 @@ MXNet 1.9.1: NotImplementedForSymbol: detach is not implemented for Symbol.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import call_of
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -25,7 +26,8 @@ def check(event: Event) -> Finding | None:
         return None
     message = f"`{event.subject}` is a tensor: `.{event.name}()` works on the imperative tape only"
     if event.name == "detach":
-        return Finding(message, f"write `F.stop_gradient({event.subject})`")
+        fixes = call_of(event, "stop_gradient", "subject", "use `stop_gradient`")
+        return Finding(message, f"write `F.stop_gradient({event.subject})`", fixes=fixes)
     return Finding(message, "call `backward()` outside the block, on its result")
 
 
@@ -40,7 +42,7 @@ RULE = Rule(
         Valid(forward("return F.BlockGrad(x) + x")),
     ),
     invalid=(
-        Invalid(forward("t = x.detach()\nreturn t + 1"), ("x.detach()",)),
+        Invalid(forward("t = x.detach()\nreturn t + 1"), ("x.detach()",), fixed=("t = F.stop_gradient(x)",)),
         Invalid(forward("y = F.relu(x)\ny.backward()\nreturn y"), ("y.backward()",)),
     ),
 )

@@ -17,6 +17,7 @@ MXNet 1.9.1: no error: the hybridized block computes with the whole tensor.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import expression
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
@@ -29,7 +30,8 @@ def check(event: Event) -> Finding | None:
     message = f"`{event.text}` is the first item of an array but the whole of `{tensor}` in a graph"
     squeezed = f"`F.squeeze(F.slice_axis({tensor}, axis=0, begin=0, end=1), axis=0)`"
     sliced = f"`F.slice_axis({tensor}, axis=0, begin=0, end=1)`"
-    return Finding(message, f"write {squeezed if event.get('index') == 'int' else sliced}")
+    rewrite = squeezed if event.get("index") == "int" else sliced
+    return Finding(message, f"write {rewrite}", fixes=expression(event, rewrite))
 
 
 RULE = Rule(
@@ -44,8 +46,24 @@ RULE = Rule(
         Valid(forward("out = [F.relu(x)]\nreturn out[0]")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn y[0]"), ("y[0]",), raises=False),
-        Invalid(forward("y = F.relu(x)\nreturn y[:1]"), ("y[:1]",), raises=False),
-        Invalid(forward("return x[0]"), ("x[0]",), Confidence.LIKELY, raises=False),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y[0]"),
+            ("y[0]",),
+            raises=False,
+            fixed=("return F.squeeze(F.slice_axis(y, axis=0, begin=0, end=1), axis=0)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y[:1]"),
+            ("y[:1]",),
+            raises=False,
+            fixed=("return F.slice_axis(y, axis=0, begin=0, end=1)",),
+        ),
+        Invalid(
+            forward("return x[0]"),
+            ("x[0]",),
+            Confidence.LIKELY,
+            raises=False,
+            fixed=("return F.squeeze(F.slice_axis(x, axis=0, begin=0, end=1), axis=0)",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `a += b`
 
 Instead: `a = a + b`.
 
-Fix safety: safe where the array has no other name: rebinding does not change the other name.
+Fix safety: unsafe: rebinding does not change the array under its other names.
 
 When to suppress: when the value is a number that the analysis could not see.
 
@@ -16,6 +16,7 @@ MXNet 1.9.1: NotImplementedForSymbol for the operator `+=`.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import rebinding
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -30,7 +31,7 @@ def check(event: Event) -> Finding | None:
             f"`{target}` is a number at first and a tensor from the second time on, which `{event.name}` cannot change"
         )
     operand = event.get("operand")
-    return Finding(message, f"write `{target} = {target} {event.name[0]} {operand}`")
+    return Finding(message, f"write `{target} = {target} {event.name[0]} {operand}`", fixes=rebinding(event))
 
 
 RULE = Rule(
@@ -46,7 +47,14 @@ RULE = Rule(
         Valid(forward("y = F.relu(x)\ny **= 2\nreturn y")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\ny += 1\nreturn y"), ("y += 1",)),
-        Invalid(forward("y = F.relu(x)\nz = x * 2\nz -= y\nz /= y\nreturn z"), ("z -= y", "z /= y")),
+        Invalid(forward("y = F.relu(x)\ny += 1\nreturn y"), ("y += 1",), fixed=("y = y + 1",)),
+        Invalid(
+            forward("y = F.relu(x)\nz = x * 2\nz -= y\nz /= y\nreturn z"),
+            ("z -= y", "z /= y"),
+            fixed=(
+                "z = z - y",
+                "z = z / y",
+            ),
+        ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `x %= 2`
 
 Instead: `x = x % 2`.
 
-Fix safety: safe where the array has no other name.
+Fix safety: unsafe: rebinding does not change the array under its other names.
 
 When to suppress: when no other name sees the array.
 
@@ -17,6 +17,7 @@ MXNet 1.9.1: no error: the caller's array is changed by the imperative block and
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import rebinding
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -26,7 +27,7 @@ def check(event: Event) -> Finding | None:
         return None
     target = event.get("target")
     message = f"`{target} %= ...` changes the array of `{target}` for every name it has, and a graph changes none"
-    return Finding(message, f"write `{target} = {target} % {event.get('operand')}`")
+    return Finding(message, f"write `{target} = {target} % {event.get('operand')}`", fixes=rebinding(event))
 
 
 RULE = Rule(
@@ -40,7 +41,7 @@ RULE = Rule(
         Valid(forward("n = 5\nn %= 3\nreturn x * n")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\ny %= 2\nreturn y"), ("y %= 2",), raises=False),
-        Invalid(forward("y = x * 2\ny %= 3\nreturn y"), ("y %= 3",), raises=False),
+        Invalid(forward("y = F.relu(x)\ny %= 2\nreturn y"), ("y %= 2",), raises=False, fixed=("y = y % 2",)),
+        Invalid(forward("y = x * 2\ny %= 3\nreturn y"), ("y %= 3",), raises=False, fixed=("y = y % 3",)),
     ),
 )

@@ -18,6 +18,7 @@ index.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import expression
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -72,7 +73,8 @@ def check(event: Event) -> Finding | None:
         return None
     rewrite = _tuple_rewrite(event) if kind in ("tuple", "ellipsis") else _rewrite(event)
     message = f"`{event.text}` subscripts a tensor, which a graph does not have rows of"
-    return Finding(message, f"write {rewrite}" if rewrite else "use `F.slice_axis`, `F.slice`, `F.take` or `F.pick`")
+    help_text = f"write {rewrite}" if rewrite else "use `F.slice_axis`, `F.slice`, `F.take` or `F.pick`"
+    return Finding(message, help_text, fixes=expression(event, rewrite))
 
 
 RULE = Rule(
@@ -87,7 +89,17 @@ RULE = Rule(
         Valid(forward("return states[1] + x", inputs="x, states")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn y[:, 0]"), ("y[:, 0]",)),
-        Invalid(forward("y = F.relu(x)\nreturn F.tanh(y[-1]) + y[1:]"), ("y[-1]", "y[1:]")),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y[:, 0]"),
+            ("y[:, 0]",),
+            fixed=("return F.squeeze(F.slice_axis(y, axis=1, begin=0, end=1), axis=1)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn F.tanh(y[-1]) + y[1:]"),
+            ("y[-1]", "y[1:]"),
+            fixed=(
+                "return F.tanh(F.squeeze(F.slice_axis(y, axis=0, begin=-1, end=None), axis=0)) + F.slice_axis(y, axis=0, begin=1, end=None)",
+            ),
+        ),
     ),
 )

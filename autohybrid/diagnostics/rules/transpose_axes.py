@@ -16,6 +16,7 @@ MXNet 1.9.1: TypeError on an array, MXNetError in a graph.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import inside
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -23,9 +24,9 @@ def check(event: Event) -> Finding | None:
     """`x.transpose(a, b)`."""
     if event.get("problem") != "transpose":
         return None
-    return Finding(
-        f"`{event.text}` gives the axes one by one", f"write `{event.subject}.transpose(({event.get('sizes')}))`"
-    )
+    message = f"`{event.text}` gives the axes one by one"
+    help_text = f"write `{event.subject}.transpose(({event.get('sizes')}))`"
+    return Finding(message, help_text, fixes=inside(event, "first", "last", "give the axes as one tuple"))
 
 
 RULE = Rule(
@@ -40,7 +41,11 @@ RULE = Rule(
         Valid(forward("return x.transpose()")),
     ),
     invalid=(
-        Invalid(forward("return x.transpose(1, 0)"), ("x.transpose(1, 0)",)),
-        Invalid(forward("y = F.relu(x)\nreturn y.transpose(1, 0, 2)"), ("y.transpose(1, 0, 2)",)),
+        Invalid(forward("return x.transpose(1, 0)"), ("x.transpose(1, 0)",), fixed=("return x.transpose((1, 0))",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y.transpose(1, 0, 2)"),
+            ("y.transpose(1, 0, 2)",),
+            fixed=("return y.transpose((1, 0, 2))",),
+        ),
     ),
 )

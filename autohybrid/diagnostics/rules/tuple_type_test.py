@@ -16,6 +16,7 @@ MXNet 1.9.1: no error: the test is true for the imperative call and false once h
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import replacement
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
@@ -25,7 +26,8 @@ def check(event: Event) -> Finding | None:
     if event.name != "tuple":
         return None
     message = f"a tuple given for `{event.subject}` arrives as a list once hybridized"
-    return Finding(message, f"write `isinstance({event.subject}, (list, tuple))`")
+    fixes = replacement("accept both", event.parts["classes"].span, "(list, tuple)") if event.parts else ()
+    return Finding(message, f"write `isinstance({event.subject}, (list, tuple))`", fixes=fixes)
 
 
 RULE = Rule(
@@ -50,12 +52,14 @@ RULE = Rule(
             ("isinstance(states, tuple)",),
             Confidence.LIKELY,
             raises=False,
+            fixed=("if isinstance(states, (list, tuple)):",),
         ),
         Invalid(
             forward("n = 1 if isinstance(x, tuple) else 2\nreturn F.relu(x) * n"),
             ("isinstance(x, tuple)",),
             Confidence.LIKELY,
             raises=False,
+            fixed=("n = 1 if isinstance(x, (list, tuple)) else 2",),
         ),
     ),
 )

@@ -16,6 +16,8 @@ MXNet 1.9.1: TypeError: unsupported operand type(s), before and after `hybridize
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.edits import NO_FIX, SAFE, after, before, operator_in_gap
+from autohybrid.diagnostics.model import Fix
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 _HELP = {
@@ -36,7 +38,13 @@ def check(event: Event) -> Finding | None:
     if event.name not in _HELP:
         return None
     message = f"tensors have no `{event.name}`: `{event.text}` fails in both modes"
-    return Finding(message, _HELP[event.name].format(left=event.get("left"), right=event.get("right")))
+    fixes = NO_FIX
+    if event.name == "//" and event.space:
+        inner = operator_in_gap(event, "//", "/", "use `floor`")
+        outer = (before(event.span, f"{event.space}.floor("), after(event.span, ")"))
+        fixes = tuple(Fix(fix.message, (outer[0], *fix.edits, outer[1]), SAFE) for fix in inner)
+    help_text = _HELP[event.name].format(left=event.get("left"), right=event.get("right"))
+    return Finding(message, help_text, fixes=fixes)
 
 
 RULE = Rule(
@@ -50,7 +58,7 @@ RULE = Rule(
         Valid(forward("flags = 1\nflags |= 2\nreturn x * flags")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn y // 2"), ("y // 2",)),
+        Invalid(forward("y = F.relu(x)\nreturn y // 2"), ("y // 2",), fixed=("return F.floor(y / 2)",)),
         Invalid(forward("y = F.relu(x)\nreturn y @ y"), ("y @ y",)),
     ),
 )

@@ -1,7 +1,7 @@
 """AH602 unused-child: a child is not used by default while some shape is open.
 
-What it finds: a parameter, or a layer with parameters, made without condition and called only when a flag is set that is off by
-default, or never, in a block where some layer leaves its input size open.
+What it finds: a parameter, or a layer with parameters, made without condition and used only when a flag is set that is
+off by default, or never, in a block where some layer leaves its input size open.
 
 Why a graph cannot express it: open shapes are inferred from the graph of the whole block; a parameter that the graph
 does not hold makes that inference fail for all.
