@@ -19,6 +19,7 @@ generalized_negative_binomial = _functions.generalized_negative_binomial
 randint = _functions.randint
 multinomial = _functions.multinomial
 shuffle = _functions.shuffle
+rand_zipfian = _functions.rand_zipfian
 
 __getattr__, __dir__ = _lazy_namespace(globals(), "random", "autohybrid.symbol.random", _call_operator)
 __all__ = [

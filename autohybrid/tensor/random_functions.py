@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
+from math import log
 from typing import Any
 
 from autohybrid.context import Context, current_context
@@ -27,8 +28,8 @@ class RandomFunctions:
         self._dispatch = dispatch
         self._concrete = concrete
 
-    def _call(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        return self._dispatch(bind(get_operator(name), name, args, kwargs))
+    def _call(self, operator: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self._dispatch(bind(get_operator(operator), operator, args, kwargs))
 
     def _draw(
         self,
@@ -165,6 +166,24 @@ class RandomFunctions:
         """The slices of `data` along its first axis in random order, as a new array."""
         self._check_tensor(data, "shuffle")
         return self._call("_shuffle", data, **kwargs)
+
+    def rand_zipfian(
+        self, true_classes: Any, num_sampled: int, range_max: int, ctx: Context | None = None
+    ) -> tuple[Any, Any, Any]:
+        """Class numbers below `range_max` drawn by the log-uniform distribution, for sampled softmax.
+
+        Returns the `num_sampled` int64 samples, and how often each of `true_classes` and of the samples is expected
+        among that many draws, as float64.
+        """
+        span = log(range_max + 1)
+        drawn = self.uniform(0, span, shape=(num_sampled,), dtype="float64", ctx=ctx)
+        sampled = self._call("Cast", self._call("exp", drawn) - 1, dtype="int64") % range_max
+
+        def expected(classes: Any) -> Any:
+            wide = self._call("Cast", classes, dtype="float64")
+            return self._call("log", (wide + 2.0) / (wide + 1.0)) / span * num_sampled
+
+        return sampled, expected(true_classes), expected(sampled)
 
     def _check_tensor(self, data: Any, function: str) -> None:
         if not isinstance(data, self._tensor):

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from autohybrid.context import Context, current_context
-from autohybrid.errors import MXNetError
 from autohybrid.tensor.arithmetic import BINARY, apply_binary
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.backend import namespace_of, to_device, to_host
@@ -99,7 +98,7 @@ def csr_matrix(arg1: Any, shape: Sequence[int] | None = None, ctx: Context | Non
         elif len(arg1) == 2 and isinstance(arg1[1], (tuple, list)) and len(arg1[1]) == 2:
             made = _csr_of_coordinates(arg1[0], arg1[1], shape, ctx, dtype)
         elif len(arg1) == 2:
-            made = zeros("csr", arg1, ctx, dtype)
+            made = _checked_shape(zeros("csr", arg1, ctx, dtype), shape)
         else:
             raise ValueError(f"csr_matrix takes a tuple of 2 or 3, got one of {len(arg1)}")
         return made
@@ -124,7 +123,7 @@ def row_sparse_array(
             raise ValueError("row_sparse_array takes `(data, indices)` or a shape of at least two extents")
         if len(arg1) == 2 and not all(isinstance(part, (int, np.integer)) for part in arg1):
             return _row_sparse_of_parts(arg1[0], arg1[1], shape, ctx, dtype)
-        return zeros("row_sparse", arg1, ctx, dtype)
+        return _checked_shape(zeros("row_sparse", arg1, ctx, dtype), shape)
     if isinstance(arg1, CSRNDArray):
         raise ValueError("row_sparse_array cannot be made of a csr array; convert it to 'default' first")
     if isinstance(arg1, RowSparseNDArray):
@@ -155,10 +154,12 @@ def _csr_of_parts(parts: Sequence[Any], shape: Sequence[int] | None, ctx: Contex
     values = _on_device(parts[0], ctx, dtype)
     columns, starts = [_on_device(part, ctx, "int64").reshape(-1) for part in parts[1:]]
     if shape is None:
-        shape = (len(starts) - 1, int(columns.max()) + 1 if columns.size else 0)
-    made = from_parts("csr", shape, values, [starts, columns], ctx)
-    made.check_format()
-    return made
+        if not columns.size:
+            raise ValueError("csr_matrix cannot infer the number of columns from no `indices`; give `shape`")
+        shape = (len(starts) - 1, int(columns.max()) + 1)
+    if values.shape != columns.shape:
+        raise ValueError(f"csr_matrix: {values.size} values in `data` and {columns.size} `indices` do not match")
+    return CSRNDArray._make(shape, values, [starts, columns], ctx, trusted=False)
 
 
 def _csr_of_coordinates(
@@ -173,24 +174,23 @@ def _csr_of_coordinates(
     sums = np.zeros(flat.shape, data.dtype)
     np.add.at(sums, where, data)
     starts = np.searchsorted(flat // shape[1], np.arange(shape[0] + 1))
-    made = from_parts(
-        "csr", shape, to_device(sums, ctx), [to_device(starts, ctx), to_device(flat % shape[1], ctx)], ctx
-    )
-    made.check_format()
+    aux = [to_device(starts, ctx), to_device(flat % shape[1], ctx)]
+    made = CSRNDArray._make(shape, to_device(sums, ctx), aux, ctx, trusted=False)
+    made._ensure_fitting()
     return made
 
 
 def _row_sparse_of_parts(values: Any, places: Any, shape: Sequence[int] | None, ctx: Context, dtype: Any) -> NDArray:
     data, rows = _on_device(values, ctx, dtype), _on_device(places, ctx, "int64").reshape(-1)
     if shape is None:
-        shape = (int(rows.max()) + 1 if rows.size else 0, *data.shape[1:])
+        if not rows.size:
+            raise ValueError("row_sparse_array cannot infer the number of slices from no `indices`; give `shape`")
+        shape = (int(rows.max()) + 1, *data.shape[1:])
     if data.shape != (rows.size, *shape[1:]) or len(shape) != data.ndim:
         raise ValueError(
             f"`data` of shape {data.shape} does not hold {rows.size} slices of an array of shape {tuple(shape)}"
         )
-    if rows.size and (int(rows.min()) < 0 or int(rows.max()) >= shape[0]):
-        raise MXNetError(f"row_sparse: `indices` must lie between 0 and {shape[0] - 1}")
-    return from_parts("row_sparse", shape, data, [rows], ctx)
+    return RowSparseNDArray._make(shape, data, [rows], ctx, trusted=False)
 
 
 def _binary(function: str, elementwise: str) -> Any:

@@ -24,21 +24,31 @@ Shape = tuple[int, ...]
 class BaseSparseNDArray(NDArray):
     """What csr and row_sparse arrays have in common. `_values` is the stored part, `_aux` says where it belongs."""
 
-    __slots__ = ("_aux", "_shape", "_values")
+    __slots__ = ("_aux", "_shape", "_trusted", "_values")
     _aux: tuple[Array, ...]
     _shape: Shape
+    _trusted: bool  # whether the index arrays are known to fit the shape; those of a user are looked at before use
     _values: Array
 
     @classmethod
-    def _make(cls, shape: Sequence[int], values: Array, aux: Sequence[Array], ctx: Context) -> BaseSparseNDArray:
+    def _make(
+        cls, shape: Sequence[int], values: Array, aux: Sequence[Array], ctx: Context, trusted: bool = True
+    ) -> BaseSparseNDArray:
         array = cls.__new__(cls)
         array._shape = tuple(shape)
         array._values = values
         array._aux = tuple(a.astype("int64", copy=False) for a in aux)
+        array._trusted = trusted
         array._ctx = ctx
         array._entry = None
         array._grad = None
         return array
+
+    def _ensure_fitting(self) -> None:
+        """Raise MXNetError when the index arrays that the user gave would read or write outside the array."""
+        if not self._trusted:
+            self.check_format(full_check=False)
+            self._trusted = True
 
     # -- what subclasses own -----------------------------------------------------------------------------------------
     def _dense(self) -> Array:
@@ -101,11 +111,11 @@ class BaseSparseNDArray(NDArray):
     def _store(self, value: Array) -> None:
         """Take the values of a dense array of the same shape."""
         values, self._aux = self._compress(value)
-        self._values = values.astype(self._values.dtype, copy=False)
+        self._values, self._trusted = values.astype(self._values.dtype, copy=False), True
 
     def _like(self, values: Array) -> BaseSparseNDArray:
         """An array of the same pattern with other stored values."""
-        return type(self)._make(self._shape, values, self._aux, self._ctx)
+        return type(self)._make(self._shape, values, self._aux, self._ctx, self._trusted)
 
     def _alias(self, entry: Entry | None) -> NDArray:
         other = self._like(self._values)
@@ -124,7 +134,7 @@ class BaseSparseNDArray(NDArray):
         parts = [to_device(part, context) for part in (self._values, *self._aux)]
         if context == self._ctx:
             parts = [part.copy() for part in parts]
-        return type(self)._make(self._shape, parts[0], parts[1:], context)
+        return type(self)._make(self._shape, parts[0], parts[1:], context, self._trusted)
 
     def as_in_ctx(self, context: Context) -> NDArray:
         """The array on `context`; itself when it is there already."""
@@ -152,7 +162,7 @@ class BaseSparseNDArray(NDArray):
             moved = self.as_in_context(other._ctx, True)
             assert isinstance(moved, BaseSparseNDArray)
             other._values = moved._values.astype(other._values.dtype, copy=False)
-            other._aux = moved._aux
+            other._aux, other._trusted = moved._aux, moved._trusted
         else:
             other._data[...] = to_device(self._dense(), other._ctx)
         return other
@@ -208,7 +218,7 @@ class BaseSparseNDArray(NDArray):
         source = from_record(saved["handle"])
         assert isinstance(source, BaseSparseNDArray)
         self._shape, self._values, self._aux = source._shape, source._values, source._aux
-        self._ctx, self._entry, self._grad = source._ctx, None, None
+        self._ctx, self._entry, self._grad, self._trusted = source._ctx, None, None, source._trusted
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).__new__, (type(self),), self.__getstate__()
@@ -227,6 +237,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     __slots__ = ()
     stype = "csr"
+    _num_aux = 2
 
     @property
     def indptr(self) -> NDArray:
@@ -240,6 +251,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     def row_numbers(self) -> Array:
         """The row of each stored value."""
+        self._ensure_fitting()
         xp = array_namespace(self._values)
         starts = self._aux[0]
         return xp.searchsorted(starts, xp.arange(self._values.shape[0]), side="right") - 1
@@ -259,6 +271,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     def rows(self, begin: int, end: int) -> CSRNDArray:
         """The rows from `begin` up to `end`."""
+        self._ensure_fitting()
         starts = self._aux[0]
         first, last = int(starts[begin]), int(starts[end])
         pointers = starts[begin : end + 1] - first
@@ -296,12 +309,18 @@ class CSRNDArray(BaseSparseNDArray):
         return csr_matrix((to_host(self._values), indices, indptr), shape=self._shape)
 
     def check_format(self, full_check: bool = True) -> None:
-        """Raise MXNetError when the index arrays contradict the shape or each other."""
+        """Raise MXNetError when the index arrays contradict the shape or each other; with `full_check` also when the
+        columns of a row do not grow."""
         starts, columns = [to_host(part) for part in self._aux]
         if starts.shape != (self._shape[0] + 1,) or starts[0] != 0 or starts[-1] != len(columns):
             raise MXNetError(f"csr: `indptr` must have {self._shape[0] + 1} entries, from 0 to {len(columns)}")
-        if full_check and ((np.diff(starts) < 0).any() or (columns < 0).any() or (columns >= self._shape[1]).any()):
+        if (np.diff(starts) < 0).any() or (columns < 0).any() or (columns >= self._shape[1]).any():
             raise MXNetError(f"csr: `indptr` must not fall, and `indices` lie between 0 and {self._shape[1] - 1}")
+        same_row = np.ones(max(len(columns) - 1, 0), bool)
+        inner = starts[1:-1]
+        same_row[inner[(inner > 0) & (inner < len(columns))] - 1] = False
+        if full_check and (np.diff(columns) <= 0)[same_row].any():
+            raise MXNetError("csr: `indices` must grow within each row")
 
 
 class RowSparseNDArray(BaseSparseNDArray):
@@ -312,6 +331,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 
     __slots__ = ()
     stype = "row_sparse"
+    _num_aux = 1
 
     @property
     def indices(self) -> NDArray:
@@ -319,6 +339,7 @@ class RowSparseNDArray(BaseSparseNDArray):
         return wrap(self._aux[0], self._ctx)
 
     def _dense(self) -> Array:
+        self._ensure_fitting()
         dense = array_namespace(self._values).zeros(self._shape, dtype=self._values.dtype)
         dense[self._aux[0]] = self._values
         return dense
@@ -345,8 +366,18 @@ class RowSparseNDArray(BaseSparseNDArray):
         rows = to_host(self._aux[0])
         if rows.shape != self._values.shape[:1]:
             raise MXNetError(f"row_sparse: {len(rows)} indices for {self._values.shape[0]} stored slices")
-        if full_check and ((rows < 0).any() or (rows >= self._shape[0]).any() or (np.diff(rows) <= 0).any()):
-            raise MXNetError(f"row_sparse: `indices` must grow and lie between 0 and {self._shape[0] - 1}")
+        if (rows < 0).any() or (rows >= self._shape[0]).any():
+            raise MXNetError(f"row_sparse: `indices` must lie between 0 and {self._shape[0] - 1}")
+        if full_check and (np.diff(rows) <= 0).any():
+            raise MXNetError("row_sparse: `indices` must grow")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, (int, float, np.number)) and isinstance(key, slice) and key == slice(None):
+            refuse_inplace(self)
+            xp = array_namespace(self._values)
+            self._store(xp.full(self._shape, value, dtype=self._values.dtype))
+        else:
+            super().__setitem__(key, value)
 
 
 CLASSES: dict[str, type[BaseSparseNDArray]] = {"csr": CSRNDArray, "row_sparse": RowSparseNDArray}

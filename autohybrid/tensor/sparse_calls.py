@@ -164,6 +164,27 @@ def _slice(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None
     return _compressed(op, attrs, inputs, "csr")
 
 
+def _take(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    array, index = inputs
+    if not isinstance(array, CSRNDArray) or attrs.axis not in (0, -2) or index.ndim != 1:
+        return None
+    return _compressed(op, attrs, inputs, "csr")
+
+
+def _stored_rows(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    """`_scatter_*` operators work on the stored slices of a row_sparse array alone."""
+    array = inputs[0]
+    if not isinstance(array, RowSparseNDArray):
+        return None
+    xp = array_namespace(array._values)
+    others = [x._data[array._aux[0]] for x in inputs[1:]]
+    return array._like(imperative.run_kernel(op, attrs, xp, [array._values, *others], False, array._ctx)[0])
+
+
+def _quadratic(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    return _on_values(op, attrs, inputs) if isinstance(inputs[0], CSRNDArray) else None
+
+
 def _cast_storage(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
     (array,) = inputs
     if array.stype == attrs.stype or attrs.stype == "default":
@@ -251,6 +272,11 @@ RULES: dict[str, Rule] = {
     "dot": _dot,
     "Concat": _concat,
     "slice": _slice,
+    "take": _take,
+    "_scatter_elemwise_div": _stored_rows,
+    "_scatter_plus_scalar": _stored_rows,
+    "_scatter_minus_scalar": _stored_rows,
+    "_contrib_quadratic": _quadratic,
     "cast_storage": _cast_storage,
     "_sparse_retain": _retain,
     "_contrib_getnnz": _count_stored,

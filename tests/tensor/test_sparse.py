@@ -80,8 +80,12 @@ def test_assignment_replaces_all_values_or_is_refused(kind: str) -> None:
     np.testing.assert_array_equal(array.asnumpy(), np.eye(3))
     array[:] = _arrays()[kind]
     np.testing.assert_array_equal(array.asnumpy(), DENSE)
-    with pytest.raises(ValueError, match="cannot be filled with int"):
+    if kind == "r":
         array[:] = 5
+        assert (array.asnumpy() == 5).all()
+    else:
+        with pytest.raises(ValueError, match="cannot be filled with int"):
+            array[:] = 5
     with pytest.raises(NotSupportedForSparseNDArray):
         array[0] = 5
     with pytest.raises(MXNetError, match="does not match"):
@@ -172,6 +176,25 @@ def test_lazy_updates_touch_only_the_rows_of_the_gradient(lazy: bool) -> None:
         lambda: nd.sparse.row_sparse_array(([[1.0]], [7]), shape=(3, 1)),
     ],
 )
-def test_index_arrays_that_contradict_the_shape_are_refused(call: Any) -> None:
+def test_index_arrays_that_contradict_the_shape_are_refused_before_use(call: Any) -> None:
+    made = call()
     with pytest.raises(MXNetError):
-        call()
+        made.check_format()
+    with pytest.raises(MXNetError):
+        made.asnumpy()
+
+
+def test_columns_of_a_row_must_grow_only_for_the_full_check() -> None:
+    made = nd.sparse.csr_matrix(([7, 8, 9], [2, 1, 1], [0, 2, 2, 3]), shape=(3, 4))
+    assert made.asnumpy()[0].tolist() == [0, 8, 7, 0]
+    made.check_format(full_check=False)
+    with pytest.raises(MXNetError, match="grow within each row"):
+        made.check_format()
+
+
+def test_rows_that_are_not_stored_stay_zero_in_scatter_operators() -> None:
+    rows = nd.array([[0, 0], [2, 4]]).tostype("row_sparse")
+    assert nd._internal._scatter_plus_scalar(rows, scalar=1).asnumpy().tolist() == [[0, 0], [3, 5]]
+    halved = nd._internal._scatter_elemwise_div(rows, nd.array([[0, 0], [2, 2]]))
+    assert halved.stype == "row_sparse"
+    assert halved.asnumpy().tolist() == [[0, 0], [1, 2]]
