@@ -12,12 +12,12 @@ import numpy as np
 from autohybrid import ndarray as nd
 from autohybrid import symbol as sym
 from autohybrid.context import Context, cpu
+from autohybrid.module.base_module import _RATE, BaseModule
+from autohybrid.module.module import Module
 from autohybrid.naming import NameManager
 from autohybrid.ndarray import NDArray
 from autohybrid.optim.initializer import Uniform
 from autohybrid.training.checkpoint import load_params, params_file
-from autohybrid.module.base_module import _RATE, BaseModule
-from autohybrid.module.module import Module
 
 SymbolMaker = Callable[[Any], tuple[Any, Sequence[str] | None, Sequence[str] | None]]
 

@@ -11,14 +11,14 @@ from typing import Any
 from autohybrid import ndarray as nd
 from autohybrid.context import Context, cpu
 from autohybrid.files import write_atomically
+from autohybrid.module.base_module import _RATE, BaseModule, check_input_names, parse_descriptions
+from autohybrid.module.executor_group import DataParallelExecutorGroup
 from autohybrid.ndarray import NDArray
 from autohybrid.optim import optimizer as optimizers
 from autohybrid.optim.initializer import InitDesc, Uniform
 from autohybrid.training.checkpoint import load_checkpoint, params_file
 from autohybrid.training.io import DataDesc
 from autohybrid.training.kvstore_choice import choose_kvstore
-from autohybrid.module.base_module import _RATE, BaseModule, check_input_names, parse_descriptions
-from autohybrid.module.executor_group import DataParallelExecutorGroup
 
 
 class Module(BaseModule):
