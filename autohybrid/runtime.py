@@ -28,10 +28,16 @@ class Feature(NamedTuple):
 
 
 class Features(Mapping[str, Feature]):
-    """The features by name."""
+    """The features by name; there is one instance."""
 
-    def __init__(self) -> None:
-        self._features = {feature.name: feature for feature in feature_list()}
+    _features: dict[str, Feature]
+    _instance: Features | None = None
+
+    def __new__(cls) -> Features:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+            cls._instance._features = {feature.name: feature for feature in feature_list()}
+        return cls._instance
 
     def __getitem__(self, name: str) -> Feature:
         return self._features[name]

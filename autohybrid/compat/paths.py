@@ -21,6 +21,7 @@ _MOVED: dict[str, str] = {
     "lr_scheduler": "autohybrid.optim.lr_scheduler",
     "metric": "autohybrid.optim.metric",
     "name": "autohybrid.naming",
+    "attribute": "autohybrid.naming",
     "context": "autohybrid.context",
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.graph.node import Head, Node, depth_first
 from autohybrid.graph.notes import stored_notes
+from autohybrid.numpy_semantics import is_np_shape
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.ops import operators
 
@@ -23,7 +24,8 @@ _MOST = 65536
 
 def write_graph(heads: Sequence[Head]) -> str:
     """The JSON text of a graph."""
-    return _text({**_document(heads), "attrs": {"mxnet_version": ["int", _VERSION]}}, 0)
+    marks: dict[str, Any] = {"is_np_shape": ["int", 1]} if is_np_shape() else {}
+    return _text({**_document(heads), "attrs": {**marks, "mxnet_version": ["int", _VERSION]}}, 0)
 
 
 def _document(heads: Sequence[Head]) -> dict[str, Any]:

@@ -34,6 +34,8 @@ from autohybrid.tensor.opdef import Dtypes, Shapes
 from autohybrid.tensor.shapes import is_known, unify
 
 __all__ = ["CustomOp", "CustomOpProp", "register"]
+#: What the user's code may raise; it becomes an MXNetError that names the operator, as in MXNet.
+_USER_ERRORS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
 
 class CustomOp:
@@ -161,7 +163,10 @@ class Session:
         outputs = self._fresh_outputs(inputs[:count])
         with pause(train_mode=train):
             operator = self._operator(inputs[:count])
-            operator.forward(train, ["write"] * len(outputs), inputs[:count], outputs, inputs[count:])
+            try:
+                operator.forward(train, ["write"] * len(outputs), inputs[:count], outputs, inputs[count:])
+            except _USER_ERRORS as error:
+                raise self._failure("forward", error) from error
         return tuple(array._data for array in outputs)
 
     def backward(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
@@ -173,8 +178,14 @@ class Session:
         gradients = [wrap(array_namespace(a._data).zeros_like(a._data), a._ctx) for a in arguments]
         with pause(train_mode=True):
             operator = self._operator(arguments)
-            operator.backward(["write"] * count, heads, arguments, outputs, gradients, states)
+            try:
+                operator.backward(["write"] * count, heads, arguments, outputs, gradients, states)
+            except _USER_ERRORS as error:
+                raise self._failure("backward", error) from error
         return tuple(array._data for array in gradients)
+
+    def _failure(self, method: str, error: Exception) -> MXNetError:
+        return MXNetError(f"the {method} of the custom operator {self._name!r} failed: {type(error).__name__}: {error}")
 
     def argument_part(self, facts: Sequence[Any]) -> list[Any]:
         """Of facts in the order of `backward_inputs`, those of the arguments."""

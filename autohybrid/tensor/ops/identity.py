@@ -7,7 +7,7 @@ from typing import Any
 
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shapes, zero_gradient
-from autohybrid.tensor.shapes import attr_dtype, unify
+from autohybrid.tensor.shapes import attr_dtype, same_dtype, unify
 
 _SAMPLES = (
     Sample(((1,),)),
@@ -91,6 +91,16 @@ def _multicast_back(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     return [F._cast_as(head, x) for head, x in zip(heads, node.inputs)]
 
 
+_LIKE_DTYPE = Attr("dtype", "dtype?", None, doc="the dtype of the array; another one is refused")
+
+
+def _like_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    """MXNet takes a `dtype` here and ignores it; one that would change the result is an error instead."""
+    if attrs.dtype is not None and ins[0] not in (None, attrs.dtype):
+        raise MXNetError(f"`dtype` {attrs.dtype} is not that of the array ({ins[0]}); convert the result with `astype`")
+    return same_dtype(attrs, ins, outs)
+
+
 OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "_copy",
@@ -140,6 +150,8 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "zeros_like",
         _zeros,
+        attrs=(_LIKE_DTYPE,),
+        infer_dtype=_like_dtype,
         grad=zero_gradient,
         aliases=("_sparse_zeros_like",),
         methods=("zeros_like",),
@@ -149,6 +161,8 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "ones_like",
         _ones,
+        attrs=(_LIKE_DTYPE,),
+        infer_dtype=_like_dtype,
         grad=zero_gradient,
         methods=("ones_like",),
         doc="Ones of the shape and dtype of the array.",
