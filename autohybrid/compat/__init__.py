@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from autohybrid.compat.paths import find_module
+from autohybrid.gluon.hybridize_options import set_default_fallback
 
 __all__ = ["install", "uninstall"]
 _ROOT = "mxnet"
@@ -54,6 +55,8 @@ _finder = _AliasFinder()
 def install() -> None:
     """Let `import mxnet` mean autohybrid from now on, in this process.
 
+    Code written for MXNet is to run as it is, so a block that cannot be a graph then runs imperatively with a
+    HybridizeWarning, where autohybrid under its own name raises HybridizeError (`hybridize(fallback=False)`).
     Raises ImportError when a real MXNet was imported already: two implementations in one process cannot be mixed.
     """
     loaded = sys.modules.get(_ROOT)
@@ -64,11 +67,13 @@ def install() -> None:
         )
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+    set_default_fallback(True)
 
 
 def uninstall() -> None:
     """Undo `install()`; modules that were imported stay what they are."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
+    set_default_fallback(False)
     for name in [n for n in sys.modules if n == _ROOT or n.startswith(f"{_ROOT}.")]:
         del sys.modules[name]

@@ -8,6 +8,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 
+class _Defaults:
+    fallback = False
+
+
+def set_default_fallback(fallback: bool) -> None:
+    """What blocks do that cannot be a graph, where `hybridize()` was not told: run imperatively, or raise."""
+    _Defaults.fallback = fallback
+
+
 @dataclass(frozen=True, slots=True)
 class HybridizeOptions:
     """How a hybridized block is compiled.
@@ -16,6 +25,8 @@ class HybridizeOptions:
     static_shape        expect the shapes of the first call again (others still work)
     strict              turn every finding of the analysis into an error
     verify              compare the first compiled call with the imperative one
+    fallback            run a block that cannot be a graph imperatively, with a warning, instead of raising
+                        HybridizeError; None: as `set_default_fallback` says (off, unless MXNet's name is in use)
     inline_limit, forward_bulk_size, backward_bulk_size, backend    MXNet's; accepted, without effect on results
     """
 
@@ -27,6 +38,12 @@ class HybridizeOptions:
     backend: str | None = None
     strict: bool = False
     verify: bool = False
+    fallback: bool | None = None
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether a block that cannot be a graph runs imperatively."""
+        return not self.strict and (_Defaults.fallback if self.fallback is None else self.fallback)
 
     def updated(self, given: Mapping[str, Any]) -> HybridizeOptions:
         """These options with `given` on top. Raises TypeError for an unknown name, with the nearest known one."""

@@ -137,7 +137,16 @@ class GraphTensor(NDArray):
         raise self._builder.host_value("`asnumpy()`")
 
     def asscalar(self) -> Any:
-        raise self._builder.host_value("`asscalar()`")
+        """The one element as a tensor that stands for a number: arithmetic and conditions on it stay in the graph.
+
+        No gradient flows through it, as none does through the number. Raises ValueError when there are several.
+        """
+        if self.size != 1:
+            raise ValueError("The current array is not a scalar")
+        builder = self._builder
+        number = builder.apply("BlockGrad", builder.apply("Reshape", self, shape=(1,)))
+        builder.numbers.add(number.head)
+        return number
 
     def __float__(self) -> float:
         raise self._builder.host_value("`float()` of a tensor")

@@ -71,7 +71,8 @@ class CompiledBlock:
         self.block = block
         self.entries: dict[Any, Entry] = {}
         self.findings: Findings | None = None
-        self.volatile = False
+        #: The block's own code runs at each call; the blocks in it are compiled.
+        self.imperative = False
         self._hooked: tuple[int, bool] = (-1, False)
         #: (shape, dtype, device, train mode) -> (epoch, generated code, captured arrays), for calls that need no more.
         self._quick: dict[Any, tuple[int, Callable[..., Any], list[NDArray]]] = {}
@@ -89,7 +90,7 @@ class CompiledBlock:
     def _remember(self, x: NDArray, entry: Entry) -> None:
         """Let the next call like this one take the shortest way, if the graph allows it."""
         function = entry.function
-        if state.recording or self.volatile or not function.is_simple or entry.functions.depends_on_state:
+        if state.recording or self.imperative or not function.is_simple or entry.functions.depends_on_state:
             return
         data = x._data
         code = function.code(((data.shape, data.dtype),), state.training)
@@ -104,7 +105,10 @@ class CompiledBlock:
         key = (structure, *_modes(arrays), *[(a._data.shape, a._data.dtype, a._ctx) for a in arrays])
         entry = self.entries.get(key)
         if entry is None or not entry.is_valid():
-            entry = self.entries[key] = self._find(key, arrays) or self._build(structure, arrays)
+            found = self._find(key, arrays) or self._build(structure, arrays)
+            if found is None:
+                return self.block._call_imperatively(args)
+            entry = self.entries[key] = found
         elif len(args) == 1 and arrays and args[0] is arrays[0]:
             self._remember(arrays[0], entry)
         return entry.function(arrays)
@@ -119,7 +123,7 @@ class CompiledBlock:
             now = epoch.value
             hooked = any(_has_hooks(child) for child in self.block._children.values())
             self._hooked = (now, hooked)
-        return hooked or self.volatile
+        return hooked or self.imperative
 
     def _find(self, key: Any, arrays: Sequence[NDArray]) -> Entry | None:
         """A valid graph built for other shapes that depends on nothing that differs."""
@@ -131,7 +135,8 @@ class CompiledBlock:
                 return entry
         return None
 
-    def _build(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry:
+    def _build(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry | None:
+        """A graph for this call; None when there can be none and the block falls back to imperative calls."""
         first = False
         if self.findings is None:
             self.findings = findings_of(self.block)
@@ -148,25 +153,26 @@ class CompiledBlock:
             with watch.watching():
                 function = _trace(self.block, builder, blocks, structure, arrays)
         except HybridizeError as error:
+            if self.block._options.falls_back:
+                report = self.findings.refuse(self.block, error)
+                self._leave_graphs(f"{report}\nso it runs imperatively, at every call [AH904]")
+                return None
             raise self.findings.refuse(self.block, error) from error
         if first:
             self.findings.warn(self.block, _caller_level())
         if watch.found is not None or not functions.unchanged():
-            self._warn_volatile(watch.found)
+            why = f"{watch.found} gives another value" if watch.found else "it changes a global or a default argument"
+            self._leave_graphs(
+                f"{type(self.block).__name__} is not kept as a graph: {why} at each call, so its Python code runs at "
+                "every call; use `F.random.*` for randomness and pass state as an input [AH504]"
+            )
         return Entry(function, blocks, functions, seen)
 
-    def _warn_volatile(self, place: str | None) -> None:
-        """Say once that the block's code runs at every call, and why."""
-        if self.volatile:
-            return
-        self.volatile = True
-        why = f"{place} gives another value at each call" if place else "it changes a global or a default argument"
-        warnings.warn(
-            f"{type(self.block).__name__} is not kept as a graph: {why}, so its Python code runs at every call; use "
-            "`F.random.*` for randomness and pass state as an input [AH504]",
-            HybridizeWarning,
-            stacklevel=_caller_level(),
-        )
+    def _leave_graphs(self, message: str) -> None:
+        """Run the block's own code at every call from now on, and say so once."""
+        if not self.imperative:
+            self.imperative = True
+            warnings.warn(message, HybridizeWarning, stacklevel=_caller_level())
 
 
 def _modes(arrays: Sequence[NDArray]) -> tuple[Any, ...]:
