@@ -1,13 +1,25 @@
-"""Writing a hybridized block as `-symbol.json` and `.params`."""
+"""Writing a hybridized block as `-symbol.json` and `.params`.
+
+A block whose code MXNet could hybridize too is traced with Symbols, which gives the names of nodes that MXNet gives.
+Any other is written as the graph that its calls run.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from autohybrid.analysis.mxnet_names import namespace_facts
+from autohybrid.errors import HybridizeWarning, MXNetError
 from autohybrid.gluon.structure import leaves
+from autohybrid.tensor.namespaces import public_place
 
 if TYPE_CHECKING:
     from autohybrid.gluon.hybrid_block import HybridBlock
+
+#: What code raises that cannot run on Symbols.
+_UNTRACEABLE = (AttributeError, IndexError, RuntimeError, TypeError, ValueError)
 
 
 def export_block(block: HybridBlock, path: str, epoch: int, remove_amp_cast: bool) -> None:
@@ -19,18 +31,65 @@ def export_block(block: HybridBlock, path: str, epoch: int, remove_amp_cast: boo
             f"export needs the graph of {type(block).__name__} `{block.name}`: call hybridize() and run the block once "
             "on a batch first"
         )
-    graph = _graph(block)
-    graph.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
+    graph, captured = _graph(block)
     parameters = block.collect_params()
     values: dict[str, Any] = {}
     for kind, names in (("arg", graph.list_arguments()), ("aux", graph.list_auxiliary_states())):
-        values.update({f"{kind}:{name}": parameters[name]._reduce() for name in names if name in parameters})
+        for name in names:
+            if name in parameters:
+                values[f"{kind}:{name}"] = parameters[name]._reduce()
+            elif name in captured:
+                values[f"{kind}:{name}"] = captured[name]
+    graph.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
     ndarray.save(f"{path}-{epoch:04d}.params", values)
 
 
-def _graph(block: HybridBlock) -> Any:
-    if block._cached_graph:
-        return block._cached_graph[1]
+def _graph(block: HybridBlock) -> tuple[Any, Mapping[str, Any]]:
+    """The graph as a Symbol, and the arrays of its variables that are neither inputs nor parameters."""
+    compiled: Any = block._compiled
+    if compiled is None or not (compiled.findings and compiled.findings.found):
+        try:
+            return block._exported_symbol(), {}
+        except _UNTRACEABLE:
+            if compiled is None:
+                raise
+    return _compiled_graph(block, compiled)
+
+
+def trace_for_export(block: HybridBlock) -> Any:
+    """The outputs of `block` on variables `data`, or `data0`, `data1`..., in the structure of its first call."""
     form = block._in_format
     assert form is not None
     return block._trace(form, sum(1 for leaf in leaves(form) if leaf == 0))[1]
+
+
+def _compiled_graph(block: HybridBlock, compiled: Any) -> tuple[Any, Mapping[str, Any]]:
+    from autohybrid.symbol import Symbol
+
+    predicting = [entry.function for key, entry in compiled.entries.items() if key[1] is False and key[2] is False]
+    if not predicting:
+        raise RuntimeError(f"export of `{block.name}` needs a call outside `autograd.record()`: run it once on a batch")
+    function = predicting[-1]
+    graph = Symbol(function.outputs.heads)
+    _refuse_unknown(block, graph)
+    if "shape" in function.reads:
+        warnings.warn(
+            f"the code of `{block.name}` reads shapes, so the exported graph holds for inputs of these shapes only",
+            HybridizeWarning,
+            stacklevel=4,
+        )
+    return graph, dict(zip(function.captured, function.captured_arrays()))
+
+
+def _refuse_unknown(block: HybridBlock, graph: Any) -> None:
+    """Raises MXNetError for operators that no file can hold, or that MXNet does not have."""
+    for node, _ in graph.get_internals()._heads:
+        if node.op is None:
+            continue
+        namespace, spelling = public_place(node.op.name)
+        known = namespace_facts(namespace)
+        if node.extra is None and known is not None and spelling in known.shared | known.graph_only:
+            continue
+        place = f" ({node.span})" if node.span else ""
+        what = "a loop or branch on tensors" if node.extra is not None else f"operator {node.op.name}"
+        raise MXNetError(f"`{block.name}` cannot be exported: a file cannot hold {what}{place}, node `{node.name}`")

@@ -293,6 +293,12 @@ class HybridBlock(Block):
             if parameter.name in found:
                 setattr(parameter, field, found[parameter.name])
 
+    def _exported_symbol(self) -> Symbol:
+        """The block as a graph for a file."""
+        from autohybrid.gluon.exporting import trace_for_export
+
+        return trace_for_export(self)  # type: ignore[no-any-return]
+
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> None:
         """Write `<path>-symbol.json` and `<path>-<epoch>.params`, which MXNet and `SymbolBlock.imports` read.
 

@@ -111,6 +111,10 @@ class SymbolBlock(HybridBlock):
         self._inputs_by_name(args)
         return self._cached_graph
 
+    def _exported_symbol(self) -> Symbol:
+        graph: Symbol = self._cached_graph[1]
+        return graph
+
     def _inputs_by_name(self, args: tuple[Any, ...]) -> dict[str, Any]:
         flat, form = flatten(args, f"input of {self.name}")
         if form != self._in_format:

@@ -275,3 +275,45 @@ def test_copy_of_a_symbol_block_computes_the_same() -> None:
     block.initialize(mx.init.One())
     x = mx.nd.array([[1, 2]])
     assert (copy.deepcopy(block)(x).asnumpy() == block(x).asnumpy()).all()
+
+
+class ReadsShape(mx.gluon.HybridBlock):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.fc = nn.Dense(3)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return self.fc(x).reshape((x.shape[0], 3, 1))[:, 1:]
+
+
+class BranchesOnTensor(mx.gluon.HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        while x.sum() > 1:
+            x = x / 2
+        return x
+
+
+@pytest.mark.filterwarnings("ignore::autohybrid.HybridizeWarning")
+def test_code_that_symbols_cannot_run_is_exported_as_it_was_compiled(tmp_path: Path) -> None:
+    x = mx.nd.ones((2, 4))
+    net = ReadsShape(prefix="net_")
+    net.initialize()
+    path = exported(net, tmp_path, x)
+    block = mx.gluon.SymbolBlock.imports(f"{path}-symbol.json", ["data"], f"{path}-0000.params")
+    assert sorted(block.collect_params()) == ["net_dense0_bias", "net_dense0_weight"]
+    np.testing.assert_allclose(block(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
+
+
+def test_export_of_code_that_reads_shapes_warns_that_they_are_fixed(tmp_path: Path) -> None:
+    net = ReadsShape()
+    net.initialize()
+    with pytest.warns(mx.HybridizeWarning, match="these shapes only"):
+        exported(net, tmp_path, mx.nd.ones((2, 4)))
+
+
+@pytest.mark.filterwarnings("ignore::autohybrid.HybridizeWarning")
+def test_export_of_a_loop_on_tensors_is_refused_at_its_line(tmp_path: Path) -> None:
+    with pytest.raises(mx.MXNetError, match=r"cannot be exported.*loop or branch on tensors.*test_beyond_mxnet"):
+        exported(BranchesOnTensor(), tmp_path, mx.nd.ones((2,)))
+    assert not list(tmp_path.iterdir())
