@@ -95,10 +95,11 @@ RULE = Rule(
             fixed=("return F.squeeze(F.slice_axis(y, axis=1, begin=0, end=1), axis=1)",),
         ),
         Invalid(
-            forward("y = F.relu(x)\nreturn F.tanh(y[-1]) + y[1:]"),
+            forward("y = F.relu(x)\nz = y[-1]\nreturn F.broadcast_add(y[1:], z)"),
             ("y[-1]", "y[1:]"),
             fixed=(
-                "return F.tanh(F.squeeze(F.slice_axis(y, axis=0, begin=-1, end=None), axis=0)) + F.slice_axis(y, axis=0, begin=1, end=None)",
+                "z = F.squeeze(F.slice_axis(y, axis=0, begin=-1, end=None), axis=0)",
+                "return F.broadcast_add(F.slice_axis(y, axis=0, begin=1, end=None), z)",
             ),
         ),
     ),

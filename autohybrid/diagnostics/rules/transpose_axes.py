@@ -43,9 +43,9 @@ RULE = Rule(
     invalid=(
         Invalid(forward("return x.transpose(1, 0)"), ("x.transpose(1, 0)",), fixed=("return x.transpose((1, 0))",)),
         Invalid(
-            forward("y = F.relu(x)\nreturn y.transpose(1, 0, 2)"),
-            ("y.transpose(1, 0, 2)",),
-            fixed=("return y.transpose((1, 0, 2))",),
+            forward("y = F.relu(x)\nreturn y.transpose(0, 1)"),
+            ("y.transpose(0, 1)",),
+            fixed=("return y.transpose((0, 1))",),
         ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `if isinstance(states, tuple):`
 
 Instead: `isinstance(states, (list, tuple))`.
 
-Fix safety: safe.
+Fix safety: unsafe: a list that is given takes the other branch then.
 
 When to suppress: when the block is only called inside a graph.
 
@@ -16,7 +16,7 @@ MXNet 1.9.1: no error: the test is true for the imperative call and false once h
 """
 
 from autohybrid.analysis.events import Event, EventKind
-from autohybrid.diagnostics.edits import replacement
+from autohybrid.diagnostics.edits import UNSAFE, replacement
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
@@ -26,7 +26,7 @@ def check(event: Event) -> Finding | None:
     if event.name != "tuple":
         return None
     message = f"a tuple given for `{event.subject}` arrives as a list once hybridized"
-    fixes = replacement("accept both", event.parts["classes"].span, "(list, tuple)") if event.parts else ()
+    fixes = replacement("accept both", event.parts["classes"].span, "(list, tuple)", UNSAFE) if event.parts else ()
     return Finding(message, f"write `isinstance({event.subject}, (list, tuple))`", fixes=fixes)
 
 
