@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from autohybrid.gluon.loss.base import Loss
+
+# MXNet's names of two helpers, which losses outside MXNet import.
+from autohybrid.gluon.loss.base import like as _reshape_like  # noqa: F401
+from autohybrid.gluon.loss.base import weighted as _apply_weighting  # noqa: F401
 from autohybrid.gluon.loss.classification import (
     HingeLoss,
     KLDivLoss,

@@ -28,7 +28,7 @@ class Loss(HybridBlock):
         raise NotImplementedError(f"{type(self).__name__} must define hybrid_forward(self, F, pred, label)")
 
 
-def weighted(F: Any, loss: Any, weight: float | None, sample_weight: Any) -> Any:
+def weighted(F: Any, loss: Any, weight: float | None = None, sample_weight: Any = None) -> Any:
     """`loss` times `sample_weight` (an array that broadcasts to it) and `weight` (a number), where they are given."""
     if sample_weight is not None:
         loss = loss * sample_weight if is_np_array() else F.broadcast_mul(loss, sample_weight)
