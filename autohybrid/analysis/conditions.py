@@ -60,12 +60,15 @@ def _test_operands(frame: Frame, node: ast.BoolOp, form: str) -> bool | None:
     wanted = isinstance(node.op, ast.And)
     before = dict(frame.env)
     answers: list[bool | None] = []
+    doubt = frame.doubt
     for operand in node.values:
         answer = test(frame, operand, form)
         answers.append(answer)
         if answer is (not wanted):
             break
+        frame.doubt += answer is None
         assume(frame, operand, wanted)
+    frame.doubt = doubt
     frame.env = before
     if any(answer is (not wanted) for answer in answers):
         return not wanted
@@ -93,7 +96,7 @@ def evaluate_bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     wanted = isinstance(node.op, ast.And)
     before = dict(frame.env)
     parts: list[Value] = []
-    form = "and" if wanted else "or"
+    form, doubt = ("and" if wanted else "or"), frame.doubt
     for position, operand in enumerate(node.values):
         value = frame.eval(operand)
         if position == len(node.values) - 1:
@@ -106,13 +109,16 @@ def evaluate_bool_op(frame: Frame, node: ast.BoolOp) -> Value:
             break
         if truth is None:
             parts.append(without_none(value) if not wanted else value)
+            frame.doubt += 1
         assume(frame, operand, wanted)
+    frame.doubt = doubt
     frame.env = before
     return union(parts)
 
 
 def evaluate_if_exp(frame: Frame, node: ast.IfExp) -> Value:
-    """The value of `a if test else b`."""
+    """The value of `a if test else b`. Where the test is open, what is found in one side is not certain to happen,
+    though the line runs."""
     if not frame.quiet:
         check_kind_choice(frame, node)
     truth = test(frame, node.test, "conditional expression")
@@ -123,7 +129,9 @@ def evaluate_if_exp(frame: Frame, node: ast.IfExp) -> Value:
             continue
         frame.env = dict(before)
         if assume(frame, node.test, outcome):
+            frame.doubt += truth is None
             parts.append(frame.eval(branch))
+            frame.doubt -= truth is None
     frame.env = before
     return union(parts)
 

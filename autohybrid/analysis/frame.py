@@ -169,6 +169,7 @@ class Frame:
         "continues",
         "declared",
         "depth",
+        "doubt",
         "env",
         "exit_envs",
         "expressions",
@@ -224,6 +225,7 @@ class Frame:
         self.yielded: Value = NEVER
         self.is_generator = False
         self.in_loop_body = False
+        self.doubt: int = 0 if caller is None else caller.doubt
         self.loops: int = 0 if caller is None else caller.loops
         self.constructing = False
         self.raising: int = 0 if caller is None else caller.raising
@@ -334,6 +336,8 @@ class Frame:
                 confidence = Confidence.DEFINITE if certain else _doubt(value)
             if origin is None:
                 origin = getattr(value, "origin", None)
+        if self.doubt and confidence in (None, Confidence.DEFINITE):
+            confidence = Confidence.LIKELY
         event = Event(
             kind=kind,
             span=self.module.text.span(node),
