@@ -51,7 +51,8 @@ class Trainer:
         self._compression_params = compression_params
         self._contexts = self._check_contexts()
         self._init_optimizer(optimizer, optimizer_params or {})
-        self._scale = self._optimizer.rescale_grad
+        self._scale = self._amp_original_scale = self._optimizer.rescale_grad
+        self._amp_loss_scaler: Any = None
         self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._reset_kvstore()
 
@@ -199,6 +200,8 @@ class Trainer:
                 self._kvstore.pull(index, target, priority=-index, ignore_sparse=False)
 
     def _update(self, ignore_stale_grad: bool) -> None:
+        if self._amp_loss_scaler is not None and self._amp_loss_scaler.has_overflow(self._params):
+            return
         on_store = bool(self._kvstore and self._update_on_kvstore)
         updates: list[list[tuple[int, NDArray, NDArray]]] = [[] for _ in self._updaters]
         for index, param in enumerate(self._params):

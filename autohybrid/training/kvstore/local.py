@@ -57,11 +57,11 @@ class KVStore(KVStoreBase):
         """Add up each key's arrays; the updater combines the sum with the stored array, else the sum replaces it."""
         for name, arrays in self._grouped(key, value):
             stored = self._get(name)
-            total = _sum(arrays, stored)
-            if self._updater is None:
-                self._stored[name] = total
-            else:
-                with autograd.pause(train_mode=autograd.is_training()):
+            with autograd.pause(train_mode=autograd.is_training()):
+                total = _sum(arrays)
+                if self._updater is None:
+                    self._stored[name] = total if total.stype == stored.stype else total.tostype(stored.stype)
+                else:
                     self._updater(name, total, stored)
 
     def pull(self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True) -> None:
@@ -104,7 +104,7 @@ class KVStore(KVStoreBase):
                     )
                 source = stored.tostype("row_sparse").as_in_context(target.context)
                 distinct = nd.array(sorted(set(wanted.asnumpy().ravel().astype("int64"))), target.context, "int64")
-                nd.sparse.retain(source, distinct).copyto(target)
+                _write(target, nd.sparse.retain(source, distinct))
 
     def _get(self, key: Key) -> NDArray:
         if key not in self._stored:
@@ -160,16 +160,15 @@ class KVStore(KVStoreBase):
         )
 
 
-def _sum(arrays: list[NDArray], stored: NDArray) -> NDArray:
-    """The sum of the devices' arrays, on the device of the first, in the stored array's storage type."""
+def _sum(arrays: list[NDArray]) -> NDArray:
+    """The sum of the devices' arrays, on the device of the first; fresh."""
     first = arrays[0].context
     moved = [array.as_in_context(first) for array in arrays]
     total: NDArray = moved[0].copy() if len(moved) == 1 else nd.add_n(*moved)
-    if stored.stype not in ("default", total.stype):
-        total = total.tostype(stored.stype)
     return total
 
 
 def _write(target: NDArray, stored: NDArray) -> None:
     source = stored if target.stype == stored.stype else stored.tostype(target.stype)
-    source.as_in_context(target.context).astype(target.dtype, copy=False).copyto(target)
+    with autograd.pause(train_mode=autograd.is_training()):  # values come and go, whatever is being recorded
+        source.as_in_context(target.context).astype(target.dtype, copy=False).copyto(target)
