@@ -63,6 +63,11 @@ def trim(padded: Any, pool: Pool) -> Any:
     return padded[pool.index([slice(p, p + n) for p, n in zip(pool.pad, pool.extents)])].copy()
 
 
+def _lowest(xp: Any, data: Any) -> float:
+    """What a window without data gives as its maximum, in MXNet too."""
+    return float(xp.finfo(data.dtype).min)
+
+
 def _axis_steps(pool: Pool, axis: int) -> list[tuple[Any, ...]]:
     before = pool.first + axis
     k, s, m = pool.kernel[axis], pool.stride[axis], pool.positions[axis]
@@ -73,7 +78,7 @@ def window_max(xp: Any, data: Any, pool: Pool) -> Any:
     """The maximum of every window; what lies outside the data does not count."""
     if _covers_all(pool):
         return data.max(axis=_axes(pool), keepdims=True)
-    result = fill(xp, data, pool, -math.inf)
+    result = fill(xp, data, pool, _lowest(xp, data))
     for axis in reversed(range(len(pool.kernel))):
         steps = _axis_steps(pool, axis)
         reduced = xp.maximum(result[steps[0]], result[steps[1]]) if len(steps) > 1 else result[steps[0]]
@@ -116,7 +121,7 @@ def spread(xp: Any, head: Any, pool: Pool) -> Any:
 
 def first_maxima(xp: Any, data: Any, output: Any, pool: Pool) -> tuple[Any, tuple[int, ...]]:
     """Where each window has its first maximum, as flat indices into padded data, and the shape of padded data."""
-    padded = fill(xp, data, pool, -math.inf)
+    padded = fill(xp, data, pool, _lowest(xp, data))
     shape = padded.shape
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     found = xp.zeros(output.shape, dtype=xp.int64)
@@ -144,7 +149,7 @@ def max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
 
 def _disjoint_max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
     """`max_to_data` for windows that do not overlap: every element of the windows is written once."""
-    padded = fill(xp, data, pool, -math.inf)
+    padded = fill(xp, data, pool, _lowest(xp, data))
     result = xp.zeros(padded.shape, dtype=head.dtype)
     free = None
     for tap in pool.taps():
@@ -179,7 +184,7 @@ def window_sizes(xp: Any, pool: Pool, include_pad: bool, dtype: Any) -> Any:
             start, end = xp.maximum(start, 0), xp.minimum(end, n)
         shape = [1] * rank
         shape[axis] = m
-        counts.append((end - start).reshape(shape))
+        counts.append(xp.maximum(end - start, 1).reshape(shape))  # a window without data sums to 0
     total = math.prod(c for c in counts if isinstance(c, int))
     arrays = [c for c in counts if not isinstance(c, int)]
     for array in arrays:

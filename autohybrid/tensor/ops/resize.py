@@ -63,8 +63,8 @@ def _resize_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Sha
     if like is not None:
         _four(like)
     height, width = _resized(attrs, data, like)
-    if 0 in (height, width) or min(height, width) < -1:
-        raise MXNetError(f"the output must have at least one row and column, got {height} x {width}")
+    if attrs.height < 1 or attrs.width < 1:
+        raise MXNetError(f"`height` and `width` must be positive, got {attrs.height} and {attrs.width}")
     return ins, [unify((*data[:2], height, width), outs[0])]
 
 

@@ -90,7 +90,7 @@ def _scale(xp: Any, attrs: Attrs, label: Any, data: Any) -> Any:
     if attrs.normalization == "valid":
         scale = attrs.grad_scale / xp.maximum(kept.sum(), 1)
     else:
-        count = label.shape[0] if attrs.normalization == "batch" else 1
+        count = (label.shape[0] if attrs.multi_output else label.size) if attrs.normalization == "batch" else 1
         scale = attrs.grad_scale / count / (rows.shape[2] if attrs.multi_output else 1)
     if not attrs.use_ignore:
         return scale
@@ -104,7 +104,7 @@ def _target(xp: Any, attrs: Attrs, label: Any, data: Any) -> Any:
         return _rows(attrs, label)
     classes = rows.shape[1]
     hit = xp.arange(classes).reshape(1, -1, 1) == label.astype(xp.int64).reshape(rows.shape[0], 1, rows.shape[2])
-    if attrs.smooth_alpha == 0:
+    if attrs.smooth_alpha == 0 or attrs.multi_output:  # MXNet smooths labels along the last axis only
         return hit
     alpha = attrs.smooth_alpha
     return xp.where(hit, 1 - alpha, alpha / max(classes - 1, 1))
