@@ -29,9 +29,16 @@ _METHODS = frozenset(
     diagonal dot fill flatten max mean min nonzero partition prod ptp put ravel repeat reshape round searchsorted sort
     squeeze std sum swapaxes take trace transpose var view""".split()
 )
+_UFUNC_METHODS = {
+    "reduce": ("add", "multiply"),
+    "accumulate": ("add", "multiply"),
+    "reduceat": ("add",),
+    "at": ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"),
+    "outer": ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"),
+}
 _FIELDS = frozenset("T dtype flags imag itemsize nbytes ndim real shape size strides".split())
 _BINARY = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift eq ne lt le gt ge".split()
-_REFLECTED = "add sub mul truediv floordiv mod pow matmul and or xor".split()
+_REFLECTED = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 
 
 class Transfers:
@@ -55,6 +62,11 @@ class DeviceArray:
         """A copy on the host; counted."""
         Transfers.count += 1
         return self._values.copy()
+
+    def item(self) -> Any:
+        """The one element as a number of the host; counted."""
+        Transfers.count += 1
+        return self._values.item()
 
     @property
     def base(self) -> DeviceArray | None:
@@ -165,9 +177,9 @@ class _Ufunc:
         return out if isinstance(out, DeviceArray) else result
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("at", "reduce", "accumulate", "reduceat", "outer"):
-            return _calling(getattr(self._ufunc, name))
-        raise AttributeError(name)
+        if self._ufunc.__name__ not in _UFUNC_METHODS.get(name, ()):
+            raise AttributeError(f"CuPy has no {self._ufunc.__name__}.{name}")
+        return _calling(getattr(self._ufunc, name))
 
 
 class Namespace:

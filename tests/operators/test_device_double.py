@@ -17,6 +17,12 @@ from autohybrid.tensor.array import wrap
 from autohybrid.tensor.opdef import OpDef
 
 CASES = [(op, k) for op, k in pairs() if op.samples[k].shapes]
+#: Operators that must read a number from the device, because how much memory they need follows from values: what it is.
+READERS = {"_contrib_ROIAlign": "the largest number of samples of a bin", "_backward_ROIAlign": "the same"}
+
+
+def check_transfers(op: OpDef) -> None:
+    assert Transfers.count == 0 or op.name in READERS, f"{op.name} moved {Transfers.count} arrays to the host"
 
 
 def on_device(array: np.ndarray[Any, Any]) -> NDArray:
@@ -36,7 +42,7 @@ def test_kernels_stay_on_the_device(op: OpDef, k: int) -> None:
     inputs = [on_device(a) for a in arrays]
     outputs = call(op, sample.attrs, inputs)
     assert all(isinstance(o._data, DeviceArray) for o in [*outputs, *inputs])
-    assert Transfers.count == 0, f"{op.name} moved {Transfers.count} arrays to the host"
+    check_transfers(op)
     if op.random:
         return
     for got, expected in zip(outputs, call(op, sample.attrs, [wrap(a.copy()) for a in arrays])):
@@ -55,7 +61,7 @@ def test_gradients_stay_on_the_device(op: OpDef, k: int) -> None:
     if not outputs:
         pytest.skip("nothing was recorded")
     autograd.backward(outputs)
-    assert Transfers.count == 0, f"the gradient of {op.name} moved {Transfers.count} arrays to the host"
+    check_transfers(op)
     for leaf in leaves:
         assert leaf.grad is not None
         assert isinstance(leaf.grad._data, DeviceArray)

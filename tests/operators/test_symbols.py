@@ -40,7 +40,9 @@ def bound(output: Any, arrays: dict[str, NDArray], gradients: dict[str, NDArray]
 def test_symbols_infer_and_compute_what_arrays_give(op: OpDef, k: int) -> None:
     output, arrays = compose(op, k)
     expected = call(op, op.samples[k].attrs, [wrap(a.asnumpy()) for a in arrays.values()])
-    _, shapes, _ = output.infer_shape(**{n: a.shape for n, a in arrays.items()})
+    shapes = None
+    if all(a.size for a in arrays.values()):  # to a symbol an extent of 0 is an unknown one
+        _, shapes, _ = output.infer_shape(**{n: a.shape for n, a in arrays.items()})
     _, types, _ = output.infer_type(**{n: a.dtype for n, a in arrays.items() if n in output.list_arguments()})
     results = bound(output, arrays).forward(is_train=False)
     assert len(results) == len(expected)

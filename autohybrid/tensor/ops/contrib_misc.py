@@ -136,5 +136,6 @@ OPERATORS = (
         inputs=("head", "h", "s"),
         infer_shape=lambda attrs, ins, outs: (ins, outs),
         doc="The gradient of count_sketch for its data.",
+        samples=(Sample(((2, 3), (1, 4), (1, 4)), low=0, high=3),),
     ),
 )
