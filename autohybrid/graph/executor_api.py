@@ -127,11 +127,11 @@ class Executor:
     def _publish(self) -> None:
         """Write what was computed into the arrays of `outputs`."""
         fresh = [array.detach() for array in self._recorded]
-        if [(o.shape, o.dtype) for o in self.outputs] != [(f.shape, f.dtype) for f in fresh]:
+        if [(o.shape, o.dtype, o.stype) for o in self.outputs] != [(f.shape, f.dtype, f.stype) for f in fresh]:
             self.outputs = [array.copy() for array in fresh]
             return
         for output, array in zip(self.outputs, fresh):
-            output._data[...] = array._data
+            output._store(array._data)
 
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Gradients of the arguments for these head gradients: one array, a list, or a dict by output name.

@@ -102,11 +102,9 @@ def _compressed(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], stype: str) 
 
 
 def _product(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
-    """sparse * dense has the pattern of the sparse factor."""
-    lhs, rhs = inputs
-    if rhs.stype != "default":
-        return _same_storage(op, attrs, inputs)
-    return _compressed(op, attrs, inputs, lhs.stype)
+    """sparse * dense has the storage type of the sparse factor."""
+    stypes = {x.stype for x in inputs} - {"default"}
+    return _compressed(op, attrs, inputs, stypes.pop()) if len(stypes) == 1 else None
 
 
 def _csr_by_dense(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
@@ -171,14 +169,29 @@ def _take(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
     return _compressed(op, attrs, inputs, "csr")
 
 
-def _stored_rows(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
-    """`_scatter_*` operators work on the stored slices of a row_sparse array alone."""
+def _on_stored(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    """`_scatter_*` operators work on the stored part of a sparse array alone."""
     array = inputs[0]
-    if not isinstance(array, RowSparseNDArray):
+    if not isinstance(array, BaseSparseNDArray):
         return None
     xp = array_namespace(array._values)
-    others = [x._data[array._aux[0]] for x in inputs[1:]]
+    place = (array.row_numbers(), array._aux[1]) if isinstance(array, CSRNDArray) else array._aux[0]
+    others = [x._data[place] for x in inputs[1:]]
     return array._like(imperative.run_kernel(op, attrs, xp, [array._values, *others], False, array._ctx)[0])
+
+
+def _square_sum(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    """Of a row_sparse matrix; sums of rows that are kept as a column are row_sparse again."""
+    array = inputs[0]
+    if not isinstance(array, RowSparseNDArray) or array.ndim != 2 or attrs.axis not in ((0,), (1,), (-1,)):
+        return None
+    squares = array._values * array._values
+    if attrs.axis == (0,):
+        return wrap(squares.sum(axis=0, keepdims=attrs.keepdims), array._ctx)
+    sums = RowSparseNDArray._make(
+        (array.shape[0], 1), squares.sum(axis=1, keepdims=True), array._aux, array._ctx, array._trusted
+    )
+    return sums if attrs.keepdims else wrap(sums._dense()[:, 0], array._ctx)
 
 
 def _quadratic(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
@@ -266,6 +279,9 @@ RULES: dict[str, Rule] = {
     "elemwise_add": _same_storage,
     "elemwise_sub": _same_storage,
     "add_n": _same_storage,
+    "_maximum": _same_storage,
+    "_minimum": _same_storage,
+    "_hypot": _same_storage,
     "elemwise_mul": _product,
     "broadcast_mul": _csr_by_dense,
     "broadcast_div": _csr_by_dense,
@@ -273,10 +289,11 @@ RULES: dict[str, Rule] = {
     "Concat": _concat,
     "slice": _slice,
     "take": _take,
-    "_scatter_elemwise_div": _stored_rows,
-    "_scatter_plus_scalar": _stored_rows,
-    "_scatter_minus_scalar": _stored_rows,
+    "_scatter_elemwise_div": _on_stored,
+    "_scatter_plus_scalar": _on_stored,
+    "_scatter_minus_scalar": _on_stored,
     "_contrib_quadratic": _quadratic,
+    "_square_sum": _square_sum,
     "cast_storage": _cast_storage,
     "_sparse_retain": _retain,
     "_contrib_getnnz": _count_stored,

@@ -198,3 +198,30 @@ def test_rows_that_are_not_stored_stay_zero_in_scatter_operators() -> None:
     halved = nd._internal._scatter_elemwise_div(rows, nd.array([[0, 0], [2, 2]]))
     assert halved.stype == "row_sparse"
     assert halved.asnumpy().tolist() == [[0, 0], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    "axis, keepdims, stype", [(0, False, "default"), (1, False, "default"), (1, True, "row_sparse")]
+)
+def test_square_sums_and_their_gradients(axis: int, keepdims: bool, stype: str) -> None:
+    rows = _arrays()["r"]
+    rows.attach_grad()
+    with mx.autograd.record():
+        sums = nd._internal._square_sum(rows, axis=axis, keepdims=keepdims)
+    sums.backward()
+    assert sums.stype == stype
+    np.testing.assert_array_equal(sums.asnumpy(), (np.array(DENSE) ** 2).sum(axis, keepdims=keepdims))
+    np.testing.assert_array_equal(rows.grad.asnumpy(), 2 * np.array(DENSE))
+
+
+def test_executors_give_the_storage_type_of_imperative_calls() -> None:
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    arrays = {"x": _arrays()["r"], "y": _arrays()["r"]}
+    bound = (mx.sym.elemwise_add(x, y)).bind(mx.cpu(), arrays, args_grad={"x": nd.zeros((3, 3), stype="row_sparse")})
+    for _ in range(2):
+        out = bound.forward(is_train=True)[0]
+        assert out.stype == "row_sparse"
+        np.testing.assert_array_equal(out.asnumpy(), np.array(DENSE) * 2)
+    bound.backward(nd.ones((3, 3)))
+    assert bound.grad_dict["x"].stype == "row_sparse"
+    assert (bound.grad_dict["x"].asnumpy() == 1).all()

@@ -9,6 +9,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.elementwise import SCALAR_ATTRS, divide, numeric_dtype, scalar_dtype, with_scalar
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample
+from autohybrid.tensor.ops.reductions import spread
 from autohybrid.tensor.reduction import REDUCE_ATTRS, infer_reduced
 
 
@@ -39,6 +40,10 @@ def _add(xp: Any, attrs: Attrs, x: Any, y: Any) -> Any:
 
 def _square_sum(xp: Any, attrs: Attrs, x: Any) -> Any:
     raise MXNetError("`data` must be a row_sparse array; for a dense one write `data.square().sum(axis)`")
+
+
+def _square_sum_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    return spread(F, node, heads[0]) * node.inputs[0] * 2
 
 
 _SHAPES: tuple[tuple[int, ...], ...] = ((1,), (2, 3), (3, 1, 5), (0, 2))
@@ -84,6 +89,7 @@ OPERATORS: tuple[OpDef, ...] = (
         _square_sum,
         attrs=REDUCE_ATTRS,
         infer_shape=infer_reduced,
+        grad=_square_sum_gradient,
         doc="The sum of the squares over `axis` of a row_sparse array; a dense one is refused.",
         samples=(Sample(((2, 3),), {"axis": 1}, error="MXNetError"),),
     ),
