@@ -13,8 +13,10 @@ from autohybrid.tensor.precision import narrow, widen
 def bilinear_matrix(xp: Any, size: int, target: int, align_corners: bool, dtype: Any) -> Any:
     """The matrix (target, size) that interpolates `target` points linearly between `size` given ones."""
     steps = xp.arange(target, dtype=xp.float64)
-    if align_corners:
-        source = steps * ((size - 1) / (target - 1) if target > 1 else 0)
+    if target == 1:  # MXNet takes the first point then, however it aligns
+        source = steps * 0
+    elif align_corners:
+        source = steps * ((size - 1) / (target - 1))
     else:
         source = xp.maximum((steps + 0.5) * (size / target) - 0.5, 0)
     # A hat of width 1 around every given point; the last one extends to the right.
