@@ -1,0 +1,136 @@
+"""Executors: buffers, gradients, missing head gradients, reshaping; as MXNet 1.9.1 does where nothing else is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autohybrid as mx
+from autohybrid import nd
+
+
+def doubled(**options: Any) -> Any:
+    return (mx.sym.var("a") * 2).bind(mx.cpu(), {"a": nd.ones((2,))}, **options)
+
+
+def test_every_forward_writes_into_the_same_outputs() -> None:
+    executor = doubled()
+    before = executor.outputs
+    first = executor.forward()
+    second = executor.forward(a=nd.array([5, 6]))
+    assert first is second is before is executor.outputs
+    assert before[0].asnumpy().tolist() == [10, 12]
+    executor.copy_params_from({"a": nd.array([7, 7])})
+    assert executor.forward()[0].asnumpy().tolist() == [14, 14]
+
+
+def test_gradients_are_written_added_or_left_out_also_after_predicting() -> None:
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    grads = {"a": nd.ones((2,)), "b": nd.ones((2,))}
+    args = {"a": nd.array([1, 2]), "b": nd.array([3, 4])}
+    executor = (a * b).bind(mx.cpu(), args, args_grad=grads, grad_req={"a": "add", "b": "write"})
+    for is_train in (True, False):
+        executor.forward(is_train=is_train)
+        executor.backward(nd.ones((2,)))
+    assert grads["a"].asnumpy().tolist() == [7, 9]
+    assert grads["b"].asnumpy().tolist() == [1, 2]
+    assert executor.grad_dict["a"] is grads["a"]
+    assert doubled().grad_arrays is None
+
+
+@pytest.mark.parametrize("form", ["list", "tuple", "dict", "array"])
+def test_head_gradients_come_in_several_forms(form: str) -> None:
+    grads = {"a": nd.zeros((2,))}
+    executor = doubled(args_grad=grads)
+    executor.forward(is_train=True)
+    head = nd.array([1, 10])
+    by_name = {executor._symbol.list_outputs()[0]: head}
+    executor.backward({"list": [head], "tuple": (head,), "array": head, "dict": by_name}[form])
+    assert grads["a"].asnumpy().tolist() == [2, 20]
+
+
+def test_only_losses_do_without_a_head_gradient() -> None:
+    executor = doubled(args_grad={"a": nd.zeros((2,))})
+    with pytest.raises(mx.MXNetError, match=r"forward\(is_train=True\)"):
+        executor.backward()
+    executor.forward(is_train=True)
+    with pytest.raises(mx.MXNetError, match="pass `out_grads`"):
+        executor.backward()
+    with pytest.raises(mx.MXNetError, match="has shape"):
+        executor.backward(nd.ones((3,)))
+    loss = mx.sym.make_loss(mx.sym.var("a") * 3)
+    grads = {"a": nd.zeros((2,))}
+    executor = loss.bind(mx.cpu(), {"a": nd.ones((2,))}, args_grad=grads)
+    executor.forward(is_train=True)
+    executor.backward()
+    assert grads["a"].asnumpy().tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error"),
+    [
+        ({"a": nd.ones((3,))}, ValueError),
+        ({"b": nd.ones((2,))}, TypeError),
+        ({"a": 3}, ValueError),
+        ({"a": [1, 2]}, ValueError),
+    ],
+)
+def test_bad_arguments_of_forward_raise(keywords: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(keywords))):
+        doubled().forward(**keywords)
+
+
+def test_bad_arguments_of_bind_raise() -> None:
+    symbol = mx.sym.var("a") * 2
+    with pytest.raises(ValueError, match="key `a` is missing in `args`"):
+        symbol.bind(mx.cpu(), {})
+    with pytest.raises(ValueError, match="Length of args"):
+        symbol.bind(mx.cpu(), [])
+    with pytest.raises(ValueError, match="grad_req"):
+        doubled(grad_req="maybe")
+    with pytest.raises(RuntimeError, match="do not determine those of a"):
+        symbol.simple_bind(mx.cpu())
+
+
+def test_simple_bind_makes_arrays_of_inferred_shapes_and_dtypes_and_ignores_other_names() -> None:
+    net = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=3, name="fc")
+    executor = net.simple_bind(mx.cpu(), x=(2, 4), other=(9,), type_dict={"x": "float64"}, grad_req="add")
+    assert {n: (a.shape, a.dtype) for n, a in executor.arg_dict.items()} == {
+        "x": ((2, 4), np.float64), "fc_weight": ((3, 4), np.float64), "fc_bias": ((3,), np.float64),
+    }  # fmt: skip
+    assert executor.outputs[0].shape == (2, 3)
+
+
+def test_reshaping_shares_what_does_not_grow() -> None:
+    net = mx.sym.FullyConnected(mx.sym.var("x"), num_hidden=3, name="fc")
+    executor = net.simple_bind(mx.cpu(), x=(5, 4))
+    executor.arg_dict["fc_weight"][:] = 1
+    smaller = executor.reshape(x=(2, 4))
+    smaller.arg_dict["x"][:] = 1
+    smaller.forward()
+    assert executor.arg_dict["x"].sum().asscalar() == 8
+    assert executor.outputs[0].asnumpy()[:2].tolist() == [[4, 4, 4]] * 2
+    with pytest.raises(mx.MXNetError, match="allow_up_sizing"):
+        executor.reshape(x=(6, 4))
+    larger = executor.reshape(x=(6, 4), allow_up_sizing=True)
+    larger.arg_dict["x"][:] = 7
+    assert executor.arg_dict["x"].sum().asscalar() == 8
+    with pytest.raises(mx.MXNetError, match="partial_shaping"):
+        executor.reshape(x=(2, 3))
+
+
+def test_cached_op_computes_and_is_recorded() -> None:
+    op = nd.CachedOp(mx.sym.var("a") * mx.sym.var("b"))
+    a = nd.array([1, 2])
+    a.attach_grad()
+    with mx.autograd.record():
+        y = op(a, nd.array([3, 4]))
+    y.backward()
+    assert a.grad.asnumpy().tolist() == [3, 4]
+    out = nd.zeros((2,))
+    assert op(a, a, out=out) is out
+    assert out.asnumpy().tolist() == [1, 4]
+    with pytest.raises(ValueError, match="takes 2 arrays"):
+        op(a)
