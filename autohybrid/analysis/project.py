@@ -7,6 +7,7 @@ trees live until the analysis ends; the collector of cycles is off meanwhile, as
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ from autohybrid.spans import Span
 __all__ = ["AnalysisSettings", "analyze", "analyze_live", "settled_events"]
 
 _WORDS = ("hybrid_forward", "HybridBlock", "autohybrid", "HybridLambda")
+_BASES = re.compile(r"^[ \t]*class[ \t]+\w+[ \t]*\(([^)]*)\)", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 _RECURSION_LIMIT = 6000
 
 
@@ -51,21 +54,32 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     events: dict[str, list[Event]] = {file.path: [] for file in files}
     wanted = [file for file in files if any(word in file.text for word in _WORDS)]
     paths = {file.path for file in wanted}
-    for file in files:
-        if file.path not in paths:
-            index.check(file.path)
-    for file in wanted:
-        module = index.module_of(file.path)
-        if module is not None:
-            try:
-                run_module(session, module)
-            except RecursionError:
-                events[file.path].append(_too_deep(file))
+    others = [file for file in files if file.path not in paths]
+    for file in others:
+        index.check(file.path)
+    while wanted:
+        for file in wanted:
+            module = index.module_of(file.path)
+            if module is not None:
+                try:
+                    run_module(session, module)
+                except RecursionError:
+                    events[file.path].append(_too_deep(file))
+        wanted = _derived(session, others)
+        others = [file for file in others if file not in wanted]
     for event in settled_events(session):
         events.setdefault(event.span.path, []).append(event)
     for path, error in index.errors.items():
         events[path].append(_syntax_error(index.files[path], error))
     return {path: tuple(found) for path, found in events.items()}
+
+
+def _derived(session: Session, others: Sequence[SourceFile]) -> list[SourceFile]:
+    """The files not read so far that derive a class from a block of the files read."""
+    names = {
+        info.name for module in session.index.parsed for info in module.classes if session.classes.block_kind(info)
+    }
+    return [file for file in others if any(names & set(_NAME.findall(bases)) for bases in _BASES.findall(file.text))]
 
 
 def settled_events(session: Session) -> Iterator[Event]:
