@@ -1,4 +1,4 @@
-"""Special functions on any array library: erf, its inverse, gamma, its logarithm and the polygamma functions.
+"""Special functions on any array library: the logistic function, erf, its inverse, gamma, its logarithm and the polygamma functions.
 
 NumPy has none of them and SciPy is no dependency, so they are computed here: polynomial fits for erf (1e-7 in float32,
 1e-15 in float64), Lanczos' series for gamma, shifted asymptotic series for polygamma. Everything but the float32 erf
@@ -58,6 +58,14 @@ def in_float64(compute: Callable[..., Any]) -> Callable[..., Any]:
         return result.astype(x.dtype, copy=False) if x.dtype.kind == "f" else result
 
     return function
+
+
+def logistic(xp: Any, x: Any) -> Any:
+    """1 / (1 + exp(-x)) of floating-point x, exact also where it is nearly 0 (a form with tanh gives 0 below -17)."""
+    result = xp.negative(x, out=xp.empty_like(x))
+    xp.exp(result, out=result)
+    result += x.dtype.type(1)
+    return xp.reciprocal(result, out=result)
 
 
 def erf(xp: Any, x: Any) -> Any:

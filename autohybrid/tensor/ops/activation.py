@@ -9,20 +9,12 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating
-
-
-def _sigmoid(xp: Any, x: Any) -> Any:
-    """The logistic function as tanh: exact at both ends, no overflow, one transcendental pass."""
-    result = x * x.dtype.type(0.5)
-    xp.tanh(result, out=result)
-    result *= x.dtype.type(0.5)
-    result += x.dtype.type(0.5)
-    return result
+from autohybrid.tensor.special import logistic
 
 
 def _softrelu(xp: Any, x: Any) -> Any:
     """log(1 + exp(x)) without overflow: max(x, 0) + log1p(exp(-|x|))."""
-    result = xp.abs(x)
+    result = xp.abs(x, out=xp.empty_like(x))
     xp.negative(result, out=result)
     xp.exp(result, out=result)
     xp.log1p(result, out=result)
@@ -31,14 +23,14 @@ def _softrelu(xp: Any, x: Any) -> Any:
 
 
 def _softsign(xp: Any, x: Any) -> Any:
-    result = xp.abs(x)
+    result = xp.abs(x, out=xp.empty_like(x))
     result += x.dtype.type(1)
     return xp.divide(x, result, out=result)
 
 
 _FORWARD: dict[str, Callable[[Any, Any], Any]] = {
     "relu": lambda xp, x: xp.maximum(x, x.dtype.type(0)),
-    "sigmoid": _sigmoid,
+    "sigmoid": logistic,
     "tanh": lambda xp, x: xp.tanh(x),
     "softrelu": _softrelu,
     "softsign": _softsign,

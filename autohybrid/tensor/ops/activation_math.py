@@ -10,7 +10,9 @@ from typing import Any
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.elementwise import in_floats, numeric_dtype
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample
+from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating
+from autohybrid.tensor.special import logistic
 
 _SHAPES: tuple[tuple[int, ...], ...] = ((1,), (2, 3), (3, 1, 5), (0, 2))
 
@@ -23,9 +25,10 @@ def _relu_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     return F._backward_relu(heads[0], node.outputs[0])
 
 
-def _sigmoid(xp: Any, x: Any) -> Any:
-    # Through tanh: no overflow on either side, and one transcendental pass.
-    return (xp.tanh(x * 0.5) + 1) * 0.5
+def _sigmoid(xp: Any, attrs: Attrs, x: Any) -> Any:
+    if x.dtype.kind == "f":
+        return narrow(logistic(xp, *widen(xp, x)), x)
+    return logistic(xp, x.astype("float32")).astype(x.dtype)
 
 
 def _sigmoid_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -112,7 +115,7 @@ OPERATORS: tuple[OpDef, ...] = (
     ),
     OpDef(
         "sigmoid",
-        in_floats(_sigmoid),
+        _sigmoid,
         infer_dtype=numeric_dtype,
         grad=_sigmoid_gradient,
         aliases=("_sparse_sigmoid",),

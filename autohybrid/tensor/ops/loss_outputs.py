@@ -9,7 +9,9 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes, zero_gradient
+from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import is_known, same_floating, unify
+from autohybrid.tensor.special import logistic
 
 _GRAD_SCALE = Attr("grad_scale", "float", 1.0)
 
@@ -32,8 +34,7 @@ def _copy(xp: Any, attrs: Attrs, data: Any, label: Any) -> Any:
 
 
 def _logistic(xp: Any, attrs: Attrs, data: Any, label: Any) -> Any:
-    half = data.dtype.type(0.5)
-    return xp.tanh(data * half) * half + half
+    return narrow(logistic(xp, *widen(xp, data)), data)
 
 
 def _regression_grad(difference: Callable[[Any, Any, Any], Any]) -> Callable[[Any, GradNode, Sequence[Any]], list[Any]]:
