@@ -1,4 +1,4 @@
-"""Special functions on any array library: the logistic function, erf, its inverse, gamma, its logarithm and the polygamma functions.
+"""Special functions on any array library: logistic, erf and its inverse, gamma and its logarithm, polygamma.
 
 NumPy has none of them and SciPy is no dependency, so they are computed here: polynomial fits for erf (1e-7 in float32,
 1e-15 in float64), Lanczos' series for gamma, shifted asymptotic series for polygamma. Everything but the float32 erf
