@@ -51,7 +51,9 @@ def last(symbol: Any) -> tuple[str, str, dict[str, str]]:
         ),
         (
             "sym.linspace(0, 1, 5)",
-            ("_linspace", "_linspace0", {"dtype": "float32", "endpoint": "True", "num": "5", "start": "0", "stop": "1"}),
+            ("_linspace", "_linspace0",
+             {"dtype": "float32", "endpoint": "True", "num": "5", "start": "0",
+              "stop": "1"}),
         ),
     ],
 )  # fmt: skip
