@@ -95,10 +95,11 @@ class DataParallelExecutorGroup:
         arg_types, _, aux_types = self.symbol.infer_type(**{d.name: d.dtype for d in inputs if d.dtype is not None})
         ctx, lent = self.contexts[i], previous
         lent_args, lent_grads, lent_aux = (lent.arg_dict, lent.grad_dict, lent.aux_dict) if lent else ({}, {}, {})
+        stypes = _storage_types(self.symbol)
         args, grads = {}, {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types):
             pool = lent_args if name in self.param_names else self.shared_data_arrays[i]
-            args[name] = _reused(pool, name, shape, dtype, ctx)
+            args[name] = _reused(pool, name, shape, dtype, ctx, stypes.get(name, "default"))
             if name not in self.param_names:
                 pool[name] = args[name]
             if self.grad_req[name] != "null":
@@ -233,11 +234,20 @@ def _slices(shapes: Sequence[DataDesc], workload: Sequence[float]) -> tuple[int,
     return size, [slice(begin, end) for begin, end in pairwise(bounds)]
 
 
-def _reused(pool: Mapping[str, Any], name: str, shape: tuple[int, ...], dtype: Any, ctx: Context) -> NDArray:
+def _storage_types(symbol: Any) -> dict[str, str]:
+    """The storage types that variables were given."""
+    kinds = {"0": "default", "1": "row_sparse", "2": "csr"}
+    attrs = symbol.attr_dict()
+    return {name: kinds[given["__storage_type__"]] for name, given in attrs.items() if "__storage_type__" in given}
+
+
+def _reused(
+    pool: Mapping[str, Any], name: str, shape: tuple[int, ...], dtype: Any, ctx: Context, stype: str = "default"
+) -> NDArray:
     found = pool.get(name)
     if found is not None and found.shape == shape:
         return found  # type: ignore[no-any-return]
-    return nd.zeros(shape, ctx, dtype=dtype or "float32")
+    return nd.zeros(shape, ctx, dtype=dtype or "float32", stype=stype)
 
 
 def _merged(arrays: Sequence[Sequence[NDArray]], axes: Sequence[int]) -> list[NDArray]:

@@ -70,6 +70,7 @@ class Module(BaseModule):
         self._update_on_kvstore = False
         self._updater: Any = None
         self._preload_opt_states: str | None = None
+        self._grad_req: Any = None
         self._reset_bind()
 
     def _reset_bind(self) -> None:
@@ -232,6 +233,7 @@ class Module(BaseModule):
             raise AssertionError("gradients of the inputs need for_training=True")
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
+        self._grad_req = grad_req
         self._data_shapes, self._label_shapes = parse_descriptions(
             self._data_names, self._label_names, data_shapes, label_shapes
         )
@@ -433,7 +435,8 @@ def _fill(desc: InitDesc, array: NDArray, given: Mapping[str, NDArray] | None, i
 
 
 def _host_zeros(names: Sequence[str], arrays: Sequence[Sequence[NDArray]]) -> dict[str, NDArray]:
-    return {name: nd.zeros(copies[0].shape, cpu(), dtype=copies[0].dtype) for name, copies in zip(names, arrays)}
+    firsts = [copies[0] for copies in arrays]
+    return {n: nd.zeros(a.shape, cpu(), dtype=a.dtype, stype=a.stype) for n, a in zip(names, firsts)}
 
 
 def _batch_shapes(batch: Any) -> list[tuple[int, ...]]:

@@ -148,13 +148,16 @@ def _work(connection: Any, dataset: Any, switches: tuple[bool, bool], parent: in
             samples, batchify_fn, seed = connection.recv()
         except EOFError:
             return
+        made: bytes | BaseException
         try:
             made = _make(dataset, samples, batchify_fn, seed)
         except BaseException as error:  # whatever the dataset raises is the parent's to see
-            _report(connection, error)
-            continue
-        connection.send(True)
-        connection.send_bytes(made)
+            made = error
+        if isinstance(made, BaseException):
+            _report(connection, made)
+        else:
+            connection.send(True)
+            connection.send_bytes(made)
 
 
 def _make(dataset: Any, samples: list[Any], batchify_fn: Callable[[list[Any]], Any], seed: int) -> bytes:
@@ -167,7 +170,7 @@ def _make(dataset: Any, samples: list[Any], batchify_fn: Callable[[list[Any]], A
 
 
 def _report(connection: Any, error: BaseException) -> None:
-    text = traceback.format_exc()
+    text = "".join(traceback.format_exception(error))
     connection.send(False)
     try:
         connection.send((error, text))

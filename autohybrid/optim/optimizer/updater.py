@@ -20,7 +20,11 @@ class Updater:
         self.optimizer = optimizer
         self.states: dict[Index, State] = {}
         self.states_synced: dict[Index, bool] = {}
-        self.aggregate_updates = optimizer.aggregate_num > 0
+
+    @property
+    def aggregate_updates(self) -> bool:
+        """Whether the optimizer takes several weights at a time."""
+        return self.optimizer.aggregate_num > 0
 
     def __call__(self, index: Index, grad: Any, weight: Any) -> None:
         if not isinstance(index, (list, tuple)):
