@@ -80,7 +80,7 @@ def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
 
 
 def _backward(xp: Any, attrs: Attrs, head: Any, state_head: Any, *arrays: Any) -> tuple[Any, ...]:
-    rate, alpha, beta = arrays[:3]
+    alpha, beta = arrays[1:3]
     _, _, events, (state, rest, decay) = _run(xp, *arrays)
     g = head[:, None]
     to_rate, to_alpha = -g * rest, -g * state * (1 - decay)
@@ -117,11 +117,12 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
         grad=_grad,
-        doc="""The log likelihood (batch,) of events with exponentially decaying self-excitation, and the last state.
+        doc="""The log likelihood (batch,) of events with exponentially decaying self-excitation, and the last
+        state.
 
-        `lda` (batch, marks) are background rates, `alpha` and `beta` (marks,) branching ratio and decay, `state` (batch,
-        marks) the excitation at the start, `lags` and int32 `marks` (batch, events) the events, of which `valid_length`
-        count, `max_time` (batch,) the end of the observation.""",
+        `lda` (batch, marks) are background rates, `alpha` and `beta` (marks,) branching ratio and decay,
+        `state` (batch, marks) the excitation at the start, `lags` and int32 `marks` (batch, events) the
+        events, of which `valid_length` count, `max_time` (batch,) the end of the observation.""",
         samples=(
             Sample(_SHAPES, low=0.2, high=1, dtypes=_DTYPES, values=_VALUES, nograd=(4, 5, 6, 7)),
             Sample(((2, 2), (3,), *_SHAPES[2:]), dtypes=_DTYPES, values=_VALUES, error="MXNetError"),

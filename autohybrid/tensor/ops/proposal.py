@@ -138,8 +138,11 @@ OPERATORS = (
     _record(
         "Proposal",
         1,
-        """The regions (rpn_post_nms_top_n, 5), rows of 0 and a box in pixels, that scores (1, 2 anchors, height, width) and
-        moves (1, 4 anchors, height, width) propose for an image of `im_info` (1, 3): height, width, scale.""",
+        """The regions (rpn_post_nms_top_n, 5), rows of 0 and a box in pixels, that scores (1, 2 anchors,
+        height, width) and moves (1, 4 anchors, height, width) propose for an image of `im_info` (1, 3):
+        height, width, scale.""",
     ),
-    _record("MultiProposal", None, "Proposal for a batch of images: (n * rpn_post_nms_top_n, 5), rows of image and box."),
+    _record(
+        "MultiProposal", None, """Proposal for a batch of images: (n * rpn_post_nms_top_n, 5), rows of image and box."""
+    ),
 )
