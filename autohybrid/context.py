@@ -8,7 +8,16 @@ from typing import Any
 _DEVICE_TYPES = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
 
 
-class Context:
+class _ContextType(type):
+    """Gives the class the attribute `default_ctx`, which follows the current device."""
+
+    @property
+    def default_ctx(cls) -> Context:
+        """The device that new arrays go to."""
+        return current_context()
+
+
+class Context(metaclass=_ContextType):
     """A device: `Context('gpu', 1)`, equal by type and number. As a context manager it becomes the default device."""
 
     devtype2str = _DEVICE_TYPES
