@@ -137,7 +137,7 @@ def _in_place(row: Binary) -> Callable[[NDArray, Any], NDArray]:
 
 
 def _negative(self: NDArray) -> Any:
-    return invoke(*_resolved("negative"), (self,))
+    return _with_scalar("_mul_scalar", self, -1.0, None)  # as in MXNet, where -x of a bool array is an int64 array
 
 
 def _absolute(self: NDArray) -> Any:
