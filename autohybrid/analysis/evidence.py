@@ -64,8 +64,9 @@ class Evidence:
             if not self._kinds.get(key):
                 yield key, use
 
-    def settle(self, event: Event, key: InputKey | None) -> Confidence | None:
-        """The final confidence of an event, or None to drop it."""
+    def settle(self, event: Event, key: InputKey | None, inner: bool = False) -> Confidence | None:
+        """The final confidence of an event, or None to drop it. An `inner` block is called by another one, which may
+        well pass a list."""
         if key is None:
             return event.confidence
         kinds: Set[str] = self._kinds.get(key, set())
@@ -82,6 +83,8 @@ class Evidence:
                 return None
         if TENSOR in kinds or event.kind not in (_FITS_A_LIST | _FITS_A_NUMBER) or self._only_a_tensor_fits(event):
             return event.confidence
+        if inner:
+            return Confidence.POSSIBLE
         return Confidence.LIKELY if event.confidence is Confidence.DEFINITE else event.confidence
 
     @staticmethod

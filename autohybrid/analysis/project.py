@@ -86,8 +86,9 @@ def settled_events(session: Session) -> Iterator[Event]:
     """The events of a session, their confidence settled by all that was learnt of the arguments they are about."""
     for pending in session.pending.values():
         event = pending.event
-        confidence = session.evidence.settle(event, pending.key)
-        if event.kind is EventKind.RESULT and (event.span.path, event.block) in session.inner_blocks:
+        inner = (event.span.path, event.block) in session.inner_blocks
+        confidence = session.evidence.settle(event, pending.key, inner)
+        if event.kind is EventKind.RESULT and inner:
             confidence = Confidence.POSSIBLE
         if confidence is not None:
             yield event.with_confidence(confidence)
