@@ -23,6 +23,8 @@ class Context(metaclass=_ContextType):
     devtype2str = _DEVICE_TYPES
     devstr2type = {name: number for number, name in _DEVICE_TYPES.items()}
     __slots__ = ("_tokens", "device_id", "device_typeid")
+    device_id: int
+    device_typeid: int
 
     def __init__(self, device_type: str | Context, device_id: int = 0) -> None:
         if isinstance(device_type, Context):
