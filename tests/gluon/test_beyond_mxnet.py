@@ -317,3 +317,41 @@ def test_export_of_a_loop_on_tensors_is_refused_at_its_line(tmp_path: Path) -> N
     with pytest.raises(mx.MXNetError, match=r"cannot be exported.*loop or branch on tensors.*test_beyond_mxnet"):
         exported(BranchesOnTensor(), tmp_path, mx.nd.ones((2,)))
     assert not list(tmp_path.iterdir())
+
+
+def test_state_clipping_is_honoured() -> None:
+    layer = rnn.LSTM(2, input_size=1, state_clip_min=-0.1, state_clip_max=0.1)
+    layer.initialize(mx.init.One())
+    _, (_, memory) = layer(mx.nd.ones((4, 1, 1)), layer.begin_state(1))
+    assert np.abs(memory.asnumpy()).max() == pytest.approx(0.1)
+
+
+def test_grouped_transposed_convolution_infers_its_input_channels() -> None:
+    layer = nn.Conv2DTranspose(4, 2, groups=2)
+    layer.initialize()
+    assert layer(mx.nd.ones((1, 6, 3, 3))).shape == (1, 4, 4, 4)
+    assert layer.weight.shape == (6, 2, 2, 2)
+
+
+class Flexible(mx.gluon.HybridBlock):
+    def hybrid_forward(self, F: Any, x: Any, scale: Any = None) -> Any:
+        return x if scale is None else x * scale
+
+
+def test_hybridized_block_takes_numbers_and_every_structure_of_arguments() -> None:
+    net = Flexible()
+    net.hybridize()
+    x = mx.nd.array([1, 2])
+    results = [net(x), net(x, None), net(x, 3), net(x, mx.nd.array([0, 1])), net(x)]
+    assert [r.asnumpy().tolist() for r in results] == [[1, 2], [1, 2], [3, 6], [0, 2], [1, 2]]
+
+
+def test_hooks_of_children_fire_at_every_hybridized_call() -> None:
+    net = two_layers()
+    net.initialize()
+    seen: list[tuple[int, ...]] = []
+    net[0].register_forward_hook(lambda block, inputs, output: seen.append(output.shape))
+    net.hybridize()
+    for batch in (1, 2, 2):
+        net(mx.nd.ones((batch, 4)))
+    assert seen == [(1, 3), (2, 3), (2, 3)]
