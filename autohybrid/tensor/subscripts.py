@@ -195,7 +195,7 @@ def _numpy_entry(entry: Entry, constant: Constant, advanced: bool) -> Any:
 
 # -- parsing -----------------------------------------------------------------------------------------------------------
 def freeze(key: Any) -> tuple[Any, ...] | None:
-    """A hashable form of a key made of integers, slices of ints, None and `...`, under which its plan can be remembered;
+    """A hashable form of a key of integers, slices of ints, None and `...`, under which its plan can be remembered;
     None for any other key."""
     listed = type(key) is tuple
     frozen: list[Any] = [listed]
