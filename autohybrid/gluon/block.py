@@ -32,6 +32,10 @@ def __getattr__(name: str) -> Any:
         from autohybrid.gluon.symbol_block import SymbolBlock
 
         return SymbolBlock
+    if name in ("_flatten", "_regroup"):  # MXNet's names, which other packages import
+        from autohybrid.gluon import structure
+
+        return getattr(structure, name[1:])
     raise AttributeError(f"module 'autohybrid.gluon.block' has no attribute '{name}'")
 
 

@@ -49,7 +49,6 @@ _CHECKSUMS = {
     "vgg19": "ad2f660d101905472b83590b59708b71ea22b2e5",
     "vgg19_bn": "f360b758e856f1074a85abd5fd873ed1d98297c3",
 }
-_SITE = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
 
 
 def short_hash(name: str) -> str:
@@ -98,11 +97,11 @@ def _is_genuine(content: bytes, name: str) -> bool:
 
 def _fetch(file_name: str, folder: Path) -> bytes:
     from autohybrid.gluon.utils import download
+    from autohybrid.gluon.utils.repository import file_url
 
-    site = os.environ.get("MXNET_GLUON_REPO", _SITE).rstrip("/")
     archive = folder / f"{file_name}.zip"
     try:
-        download(f"{site}/gluon/models/{file_name}.zip", path=str(archive), overwrite=True)
+        download(file_url("gluon/models", f"{file_name}.zip"), path=str(archive), overwrite=True)
         with zipfile.ZipFile(archive) as opened:
             return opened.read(f"{file_name}.params")
     finally:
