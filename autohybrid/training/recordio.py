@@ -112,7 +112,9 @@ class MXRecordIO:
                 return _MAGIC_BYTES.join(parts)
 
     def _read_part(self, head: bytes) -> tuple[int, bytes]:
-        if len(head) < 8 or head[:4] != _MAGIC_BYTES:
+        if len(head) < 8:
+            raise MXNetError(f"the record file {self.uri} ends within a record")
+        if head[:4] != _MAGIC_BYTES:
             raise MXNetError(
                 f"the record file {self.uri} is damaged near byte {self._stream.tell()}: no record begins here"
             )
