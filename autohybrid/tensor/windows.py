@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from autohybrid.errors import MXNetError
@@ -59,6 +60,7 @@ class Window:
         return tuple(slice(t, t + (n - 1) * s + 1, s) for t, n, s in zip(tap, positions, self.stride))
 
 
+@lru_cache(4096)
 def make_window(rank: int, kernel: Extents, stride: Extents, dilate: Extents, pad: Extents) -> Window:
     """A Window with defaults filled in. Raises MXNetError when lengths differ or an extent is not positive."""
     if len(kernel) != rank:

@@ -71,7 +71,10 @@ def _flags(attrs: Attrs) -> dict[str, bool]:
 
 def _dot_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     (lhs, rhs), flags = node.inputs, _flags(node.attrs)
-    return [F._backward_dot_lhs(heads[0], lhs, rhs, **flags), F._backward_dot_rhs(heads[0], lhs, rhs, **flags)]
+    return [
+        F._backward_dot_lhs(heads[0], lhs, rhs, **flags) if node.needs(0) else None,
+        F._backward_dot_rhs(heads[0], lhs, rhs, **flags) if node.needs(1) else None,
+    ]
 
 
 def _dot_lhs_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
@@ -113,10 +116,13 @@ def _batch_dot(xp: Any, attrs: Attrs, lhs: Any, rhs: Any) -> Any:
 
 def _batch_dot_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     (a, b), h, attrs = node.inputs, heads[0], node.attrs
-    if attrs.transpose_a:
+    left = right = None
+    if node.needs(0) and attrs.transpose_a:
         left = F.batch_dot(b, h, transpose_a=attrs.transpose_b, transpose_b=True)
-    else:
+    elif node.needs(0):
         left = F.batch_dot(h, b, transpose_b=not attrs.transpose_b)
+    if not node.needs(1):
+        return [left, None]
     if attrs.transpose_b:
         right = F.batch_dot(h, a, transpose_a=True, transpose_b=attrs.transpose_a)
     else:
