@@ -91,21 +91,46 @@ class ModuleInfo:
 
 
 class ProjectIndex:
-    """Which file holds which module. Parsing happens on demand and once."""
+    """Which file holds which module. Parsing happens on demand and once. `read` are the files asked for by name."""
 
     def __init__(self, files: Iterable[SourceFile]) -> None:
         self.files: dict[str, SourceFile] = {}
         self.errors: dict[str, SyntaxError] = {}
+        self.read: set[str] = set()
         self._by_name: dict[str, list[str]] = {}
         self._parsed: dict[str, ModuleInfo | None] = {}
         self._names: dict[str, tuple[str, bool]] = {}
         for file in files:
             self.files[file.path] = file
+        self._name_files()
+
+    def _name_files(self) -> None:
         packages = {str(PurePosixPath(path).parent) for path in self.files if path.endswith("__init__.py")}
+        self._by_name.clear()
         for path, file in self.files.items():
             name, is_package = _module_name(file, packages)
             self._names[path] = (name, is_package)
             self._by_name.setdefault(name, []).append(path)
+
+    def replace(self, file: SourceFile) -> None:
+        """Take a new text of a file, or a new file."""
+        is_new = file.path not in self.files
+        self.files[file.path] = file
+        self._parsed.pop(file.path, None)
+        self.errors.pop(file.path, None)
+        if is_new:
+            self._name_files()
+
+    def remove(self, path: str) -> None:
+        """Forget a file."""
+        del self.files[path]
+        self._parsed.pop(path, None)
+        self.errors.pop(path, None)
+        self._name_files()
+
+    def name_of(self, path: str) -> str:
+        """The dotted name of the module in a file."""
+        return self._names[path][0]
 
     def find_module(self, name: str, near: ModuleInfo | None = None) -> ModuleInfo | None:
         """The module of this dotted name; of several files with one name, the one that lies nearest to `near`."""
@@ -115,12 +140,8 @@ class ProjectIndex:
         path = paths[0]
         if len(paths) > 1 and near is not None:
             path = max(paths, key=lambda candidate: _common_prefix(candidate, near.file.path))
+        self.read.add(path)
         return self.module_of(path)
-
-    def has_package(self, name: str) -> bool:
-        """Whether some module lies below `name`."""
-        prefix = name + "."
-        return name in self._by_name or any(other.startswith(prefix) for other in self._by_name)
 
     def module_of(self, path: str) -> ModuleInfo | None:
         """The parsed module of a file; None when it does not parse (see `errors`)."""

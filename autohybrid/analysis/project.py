@@ -11,12 +11,13 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from autohybrid.analysis.entries import run_block, run_module, static_input_events
 from autohybrid.analysis.events import Event, EventKind
 from autohybrid.analysis.fields import ConstructorFields
 from autohybrid.analysis.frame import Session
-from autohybrid.analysis.index import ProjectIndex
+from autohybrid.analysis.index import ModuleInfo, ProjectIndex
 from autohybrid.analysis.interpreter import SourceInterpreter
 from autohybrid.analysis.live import LiveFields, blocks_below, source_files, source_path
 from autohybrid.analysis.settings import AnalysisSettings
@@ -24,7 +25,7 @@ from autohybrid.analysis.source import SourceFile
 from autohybrid.diagnostics.model import Confidence
 from autohybrid.spans import Span
 
-__all__ = ["AnalysisSettings", "analyze", "analyze_live", "settled_events"]
+__all__ = ["AnalysisSettings", "analyze", "analyze_live", "quietly", "run_entries", "settled_events"]
 
 _WORDS = ("hybrid_forward", "HybridBlock", "autohybrid", "HybridLambda")
 _BASES = re.compile(r"^[ \t]*class[ \t]+\w+[ \t]*\(([^)]*)\)", re.MULTILINE)
@@ -35,24 +36,45 @@ _RECURSION_LIMIT = 6000
 def analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[str, tuple[Event, ...]]:
     """The events of every file, keyed by its path. Never raises on any text: a file that does not parse yields one
     SYNTAX_ERROR event, the others go on."""
+    with quietly():
+        return _analyze(files, settings)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Analyse with the collector of cycles off, room for deep nesting, and no warnings about the user's literals."""
     was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
     gc.disable()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _analyze(files, settings)
+            yield
     finally:
         sys.setrecursionlimit(limit)
         if was_enabled:
             gc.enable()
 
 
+def mentions_blocks(text: str) -> bool:
+    """Whether a file says anything that makes it worth reading."""
+    return any(word in text for word in _WORDS)
+
+
+def run_entries(session: Session, module: ModuleInfo) -> Event | None:
+    """Analyse the entries of a module; an event when it is nested too deeply to finish."""
+    try:
+        run_module(session, module)
+    except RecursionError:
+        return _too_deep(module.file)
+    return None
+
+
 def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[str, tuple[Event, ...]]:
     index = ProjectIndex(files)
     session = Session(index, settings, SourceInterpreter(), ConstructorFields, run_block)
     events: dict[str, list[Event]] = {file.path: [] for file in files}
-    wanted = [file for file in files if any(word in file.text for word in _WORDS)]
+    wanted = [file for file in files if mentions_blocks(file.text)]
     paths = {file.path for file in wanted}
     others = [file for file in files if file.path not in paths]
     for file in others:
@@ -60,17 +82,15 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     while wanted:
         for file in wanted:
             module = index.module_of(file.path)
-            if module is not None:
-                try:
-                    run_module(session, module)
-                except RecursionError:
-                    events[file.path].append(_too_deep(file))
+            deep = run_entries(session, module) if module is not None else None
+            if deep is not None:
+                events[file.path].append(deep)
         wanted = _derived(session, others)
         others = [file for file in others if file not in wanted]
     for event in settled_events(session):
         events.setdefault(event.span.path, []).append(event)
     for path, error in index.errors.items():
-        events[path].append(_syntax_error(index.files[path], error))
+        events[path].append(syntax_error_event(index.files[path], error))
     return {path: tuple(found) for path, found in events.items()}
 
 
@@ -95,7 +115,8 @@ def settled_events(session: Session) -> Iterator[Event]:
     yield from static_input_events(session)
 
 
-def _syntax_error(file: SourceFile, error: SyntaxError) -> Event:
+def syntax_error_event(file: SourceFile, error: SyntaxError) -> Event:
+    """The event of a file that does not parse."""
     line, column = max(1, error.lineno or 1), max(1, error.offset or 1)
     span = Span(file.path, line, column, line, column + 1)
     return Event(EventKind.SYNTAX_ERROR, span, text=error.msg or "invalid syntax", cell=file.cell)
