@@ -151,7 +151,7 @@ def test_half_precision_without_a_copy_warns() -> None:
 
 
 def test_unknown_optimizers_are_named() -> None:
-    with pytest.raises(ValueError, match="no optimizer 'adm'; known are .*adam"):
+    with pytest.raises(ValueError, match=r"no optimizer 'adm'; known are .*adam"):
         mx.optimizer.create("adm")
 
 
@@ -169,3 +169,27 @@ def test_updates_inside_record_are_not_recorded() -> None:
 def test_optimizers_can_be_copied() -> None:
     optimizer = mx.optimizer.Nadam(learning_rate=0.3)
     assert copy.deepcopy(optimizer).lr == 0.3
+
+
+def test_states_name_the_classes_as_mxnet_does() -> None:
+    schedule = mx.lr_scheduler.CosineScheduler(5)
+    updater = mx.optimizer.get_updater(mx.optimizer.Adam(learning_rate=0.01, lr_scheduler=schedule))
+    updater(0, nd.ones((2,)), nd.ones((2,)))
+    states = updater.get_states(dump_optimizer=True)
+    assert b"autohybrid" not in states
+    for name in (b"mxnet.ndarray.ndarray", b"mxnet.optimizer.optimizer", b"mxnet.lr_scheduler"):
+        assert name in states
+
+
+class _Halving(mx.optimizer.Optimizer):
+    def update(self, index: Any, weight: nd.NDArray, grad: nd.NDArray, state: Any) -> None:
+        weight *= 0.5
+
+
+def test_an_optimizer_of_the_user_keeps_its_own_name() -> None:
+    updater = mx.optimizer.get_updater(_Halving())
+    other = mx.optimizer.get_updater(mx.optimizer.SGD())
+    other.set_states(updater.get_states(dump_optimizer=True))
+    weight = nd.ones((2,))
+    other(0, nd.ones((2,)), weight)
+    assert weight.asnumpy().tolist() == [0.5, 0.5]

@@ -40,7 +40,7 @@ def test_schedules_refuse_what_has_no_meaning(make: Any, error: type[Exception],
 def _close(found: Any, wanted: Any) -> bool:
     name, value = found
     return name == wanted[0] and (
-        math.isnan(value) and math.isnan(wanted[1]) or value == pytest.approx(wanted[1], rel=1e-5)
+        (math.isnan(value) and math.isnan(wanted[1])) or value == pytest.approx(wanted[1], rel=1e-5)
     )
 
 

@@ -1,4 +1,4 @@
-"""Optimizer states as bytes (pickles, as MXNet writes them), read back without running anything they name.
+"""Optimizer states as bytes: pickles that MXNet reads and writes too, read without running anything they name.
 
 Only arrays, plain Python values, NumPy scalars and the classes of optimizers and schedules can be in such a file.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from autohybrid.errors import MXNetError
 from autohybrid.ndarray import NDArray
-from autohybrid.optim.lr_scheduler import LRScheduler
+from autohybrid.optim import lr_scheduler
 from autohybrid.optim.optimizer.base import Optimizer
 
 _PLAIN = {
@@ -29,6 +29,14 @@ _NUMPY = {
         (module, "scalar"): np.float64(0).__reduce__()[0]
         for module in ("numpy.core.multiarray", "numpy._core.multiarray")
     },
+}
+_SCHEDULES = "mxnet.lr_scheduler"
+_OPTIMIZERS = "mxnet.optimizer.optimizer"
+_FROM_CONTRIB = "mxnet.optimizer.contrib"
+_ARRAYS = {
+    "NDArray": "mxnet.ndarray.ndarray",
+    "RowSparseNDArray": "mxnet.ndarray.sparse",
+    "CSRNDArray": "mxnet.ndarray.sparse",
 }
 
 
@@ -51,6 +59,35 @@ class _StateReader(pickle.Unpickler):
         return found
 
 
+class _StateWriter(pickle._Pickler):  # the one in Python: its `save_global` can be told other names
+    """Names autohybrid's classes as MXNet does, so that MXNet finds its own ones under these names."""
+
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        place = _place_in_mxnet(obj)
+        if place is None:
+            super().save_global(obj, name)  # type: ignore[misc]
+            return
+        self.save(place)  # type: ignore[attr-defined]
+        self.save(obj.__name__)  # type: ignore[attr-defined]
+        self.write(pickle.STACK_GLOBAL)  # type: ignore[attr-defined]
+        self.memoize(obj)  # type: ignore[attr-defined]
+
+    dispatch: Any = {**pickle._Pickler.dispatch, type: save_global}
+
+
+def _place_in_mxnet(obj: Any) -> str | None:
+    """The module in which MXNet has this class; None where it has none."""
+    if not isinstance(obj, type) or not obj.__module__.startswith("autohybrid."):
+        return None
+    if issubclass(obj, NDArray):
+        return _ARRAYS.get(obj.__name__)
+    if issubclass(obj, lr_scheduler.LRScheduler):
+        return _SCHEDULES
+    if issubclass(obj, Optimizer):
+        return _FROM_CONTRIB if obj.__module__.endswith(".contrib") else _OPTIMIZERS
+    return None
+
+
 def _latin1_bytes(text: str, encoding: str) -> bytes:
     """What protocol 2 pickles of bytes call; `encoding` is always latin1 there."""
     return text.encode("latin1")
@@ -66,27 +103,29 @@ def _check_sizes(data: bytes) -> None:
 def _own_class(module: str, name: str) -> type | None:
     """An array, optimizer or schedule class, also under the module names that MXNet has for it."""
     if module.partition(".")[0] == "mxnet":
-        return _class_of_mxnet(name)
+        return _class_of_mxnet(module, name)
     found = getattr(sys.modules.get(module), name, None)
-    if isinstance(found, type) and issubclass(found, (NDArray, Optimizer, LRScheduler)):
+    if isinstance(found, type) and issubclass(found, (NDArray, Optimizer, lr_scheduler.LRScheduler)):
         return found
     return None
 
 
-def _class_of_mxnet(name: str) -> type | None:
-    if name == "NDArray":
-        return NDArray
-    if name.lower() in Optimizer.opt_registry:
-        return Optimizer.opt_registry[name.lower()]
-    from autohybrid.optim import lr_scheduler
+def _class_of_mxnet(module: str, name: str) -> type | None:
+    if _ARRAYS.get(name) == module:
+        from autohybrid.ndarray import sparse
 
-    found = getattr(lr_scheduler, name, None)
-    return found if isinstance(found, type) and issubclass(found, LRScheduler) else None
+        return NDArray if name == "NDArray" else getattr(sparse, name)
+    if module.startswith("mxnet.optimizer"):
+        return Optimizer.opt_registry.get(name.lower())
+    found = getattr(lr_scheduler, name, None) if module == _SCHEDULES else None
+    return found if isinstance(found, type) and issubclass(found, lr_scheduler.LRScheduler) else None
 
 
 def dump_states(states: Any) -> bytes:
     """`states` (a dict of index -> state, or that and the optimizer) as bytes."""
-    return pickle.dumps(states)
+    stream = io.BytesIO()
+    _StateWriter(stream, 4).dump(states)
+    return stream.getvalue()
 
 
 def load_states(data: bytes) -> Any:
