@@ -139,7 +139,8 @@ def _emitted(xp: Any, data: Any, paths: _Paths) -> Any:
 def _kernel(xp: Any, attrs: Attrs, data: Any, label: Any, *lengths: Any) -> Any:
     (x,) = widen(xp, data)
     paths = _paths(xp, attrs, x, label, lengths)
-    loss = -_log_likelihood(xp, _forward_scores(xp, _emitted(xp, x, paths), paths), paths)
+    likelihood = _log_likelihood(xp, _forward_scores(xp, _emitted(xp, x, paths), paths), paths)
+    loss = xp.where(xp.isfinite(likelihood), -likelihood, 0)  # too few steps for the labels: 0, as in MXNet
     return narrow(loss.astype(x.dtype, copy=False), data)
 
 
@@ -187,7 +188,7 @@ OPERATORS = (
         included: (batch,).
 
         The blank is class 0 and labels are padded with 0 (`blank_label='first'`), or it is the last class
-        and the padding -1.""",
+        and the padding -1. Labels that need more steps than there are give 0 and no gradient.""",
         samples=(
             Sample(((6, 2, 5), (2, 3)), values=_LABELS, nograd=(1,)),
             Sample(((6, 2, 5), (2, 3)), {"blank_label": "last"}, values={1: [[1, 0, -1], [2, 2, 3]]}, nograd=(1,)),

@@ -16,7 +16,7 @@ _MODE = (Attr("eps", "float", 1e-10), Attr("mode", "enum", "instance", ("channel
 
 def _l2_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
     data = unify(ins[0], outs[0])
-    least = {"instance": 2, "channel": 2, "spatial": 3}[attrs.mode]
+    least = {"instance": 2, "channel": 3, "spatial": 3}[attrs.mode]
     if data is not None and len(data) < least:
         raise MXNetError(f"mode '{attrs.mode}' needs at least {least} dimensions, got {data}")
     return [data], [data]
