@@ -60,7 +60,7 @@ def install() -> None:
     Raises ImportError when a real MXNet was imported already: two implementations in one process cannot be mixed.
     """
     loaded = sys.modules.get(_ROOT)
-    if loaded is not None and loaded is not importlib.import_module("autohybrid"):
+    if loaded is not None and loaded is not sys.modules.get(find_module("") or ""):
         raise ImportError(
             "a real `mxnet` is already imported in this process; call autohybrid.compat.install() before anything "
             "imports mxnet"

@@ -29,7 +29,7 @@ _MOVED: dict[str, str] = {
 def find_module(path: str) -> str | None:
     """The autohybrid module that `mxnet.<path>` stands for ('' for mxnet itself); None when there is none."""
     if not path:
-        return "autohybrid"
+        return "autohybrid.compat.mxnet_root"
     parts = path.split(".")
     for length in range(len(parts), 0, -1):
         moved = _MOVED.get(".".join(parts[:length]))

@@ -1,0 +1,23 @@
+"""What `import mxnet` gives after `compat.install()`: autohybrid's names, and the version that MXNet code asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import autohybrid
+
+#: Packages compare it before they import anything: autohybrid offers the interface of this version.
+__version__ = "1.9.1"
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        value = getattr(autohybrid, name)
+    except AttributeError as error:
+        raise AttributeError(str(error).replace("'autohybrid'", "'mxnet' (autohybrid)"), name=name) from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(autohybrid)})
