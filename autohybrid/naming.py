@@ -30,7 +30,9 @@ class NameManager:
         self._tokens.append(_current.set(self))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         _current.reset(self._tokens.pop())
 
     @staticmethod

@@ -165,7 +165,9 @@ class Function:
         listed = [outputs] if single else list(outputs)
         if state.recording and any(x._entry is not None for x in inputs):
             listed = [wrap(o._data, o._ctx) for o in listed]
-            node = TapeNode(type(self).__name__, self._gradient, None, inputs, [o._data for o in listed], state.training)
+            node = TapeNode(
+                type(self).__name__, self._gradient, None, inputs, [o._data for o in listed], state.training
+            )
             for index, output in enumerate(listed):
                 output._entry = (node, index)
         return listed[0] if single else listed
