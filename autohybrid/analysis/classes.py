@@ -202,8 +202,10 @@ class ClassTable:
         unresolved = False
         for ancestor in self.mro(info):
             if isinstance(ancestor, ClassInfo):
-                if self._is_named_base(ancestor.name):
+                if ancestor.name == "HybridBlock" or self._is_named_base(ancestor.name):
                     return HYBRID
+                if ancestor.name == "Block" and "hybrid_forward" not in info.methods:
+                    return PLAIN
                 continue
             facts = find_library_block(ancestor)
             if facts is not None:

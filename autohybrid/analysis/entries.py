@@ -15,7 +15,7 @@ from autohybrid.analysis.frame import Env, Frame, Session
 from autohybrid.analysis.index import ClassInfo, FunctionNode, ModuleInfo, decorator_names
 from autohybrid.analysis.inputs import hybrid_inputs
 from autohybrid.analysis.results import check_results
-from autohybrid.analysis.structure import check_structure
+from autohybrid.analysis.structure import check_structure, definition_line
 from autohybrid.analysis.values import (
     External,
     Func,
@@ -71,6 +71,16 @@ def run_class(session: Session, info: ClassInfo) -> None:
         session.result_of(info)
     else:
         session.field_source.all_fields(info)
+        if "forward" in info.methods and session.classes.find_method(info, "hybrid_forward") is None:
+            _report_override(session, info)
+
+
+def _report_override(session: Session, info: ClassInfo) -> None:
+    """A hybrid class that overrides `forward` has no graph of its own."""
+    frame = Frame(session, info.module, function=info.methods["forward"], owner=info)
+    frame.block, frame.method = info.qualname, "forward"
+    line = definition_line(info.methods["forward"])
+    frame.report(EventKind.EXPORT, line, name="forward", confidence=Confidence.POSSIBLE)
 
 
 def run_block(session: Session, info: ClassInfo) -> Value:

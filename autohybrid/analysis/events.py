@@ -56,6 +56,7 @@ class EventKind(Enum):
     HOOK = "hook"
     SUPER = "super"
     DYNAMIC = "dynamic"
+    EXPORT = "export"
     UNREADABLE = "unreadable"
     SUPPRESSION = "suppression"
 

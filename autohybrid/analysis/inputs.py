@@ -97,6 +97,8 @@ def input_value(
         return Seq("list", None, Tensor(sure=False, listlike=True, origin=origin))
     if annotated in _TENSOR_ANNOTATIONS:
         listlike = False
+    if name in frame.session.settings.tensor_names:
+        return Tensor(origin=origin)
     tensor = Tensor(sure=not listlike, listlike=listlike, key=key, origin=origin)
     if default is None:
         return tensor

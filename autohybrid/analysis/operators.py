@@ -15,6 +15,7 @@ from autohybrid.analysis.mxnet_names import OperatorFacts, function_signature, n
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
+    Never,
     Operator,
     Parameter,
     Seq,
@@ -101,7 +102,7 @@ def _call_on_arrays(
 
 def _result(frame: Frame, name: str, arguments: Arguments, node: ast.Call, graph: bool) -> Value:
     tensors = _tensors(arguments)
-    unknown = any(isinstance(part, Unknown) for value in arguments.all for part in walk(value, 2))
+    unknown = any(isinstance(part, Unknown | Never) for value in arguments.all for part in walk(value, 2))
     depends = (
         unknown
         or any(tensor.depends for tensor in tensors)
@@ -116,7 +117,7 @@ def outputs_of(frame: Frame, name: str, arguments: Arguments, one: Tensor) -> Va
     """One tensor, or as many as the operator gives with these arguments."""
     base = name.rpartition(".")[2]
     if base == "Custom":
-        return Unknown("a custom operator")
+        return Unknown("the result of a custom operator")
     if base in ("split", "SliceChannel"):
         return _split(frame, arguments.get(1, "num_outputs"), one)
     if base == "split_v2":
@@ -194,7 +195,9 @@ def _check_arguments(frame: Frame, name: str, arguments: Arguments, node: ast.Ca
     _check_special(frame, name, arguments, node)
     if name in _ELEMENTWISE and len(arguments.positional) == 2:
         _check_shapes(frame, name, arguments, node)
-    if name in ("contrib.boolean_mask",):
+    if name == "Custom":
+        frame.report(EventKind.EXPORT, node, name="custom", confidence=Confidence.POSSIBLE)
+    if name == "contrib.boolean_mask":
         frame.report(EventKind.DYNAMIC, node, name=name, confidence=Confidence.LIKELY)
 
 
