@@ -9,7 +9,7 @@ import io
 import pickle
 import pickletools
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class _StateWriter(pickle._Pickler):  # the one in Python: its `save_global` can
         self.write(pickle.STACK_GLOBAL)  # type: ignore[attr-defined]
         self.memoize(obj)  # type: ignore[attr-defined]
 
-    dispatch: Any = {**pickle._Pickler.dispatch, type: save_global}
+    dispatch: ClassVar[Any] = {**pickle._Pickler.dispatch, type: save_global}
 
 
 def _place_in_mxnet(obj: Any) -> str | None:
