@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import autohybrid
+from autohybrid.compat.private_names import add_private_names
 
 #: Packages compare it before they import anything: autohybrid offers the interface of this version.
 __version__ = "1.9.1"
@@ -15,6 +17,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(autohybrid, name)
     except AttributeError as error:
         raise AttributeError(str(error).replace("'autohybrid'", "'mxnet' (autohybrid)"), name=name) from None
+    if isinstance(value, ModuleType):
+        add_private_names(value)
     globals()[name] = value
     return value
 

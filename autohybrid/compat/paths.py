@@ -23,6 +23,7 @@ _MOVED: dict[str, str] = {
     "name": "autohybrid.naming",
     "attribute": "autohybrid.naming",
     "context": "autohybrid.context",
+    "image.image": "autohybrid.image",
 }
 
 

@@ -12,8 +12,8 @@ from autohybrid.files import write_atomically
 
 __all__ = ["get_model_file", "purge"]
 
-#: Name of the model -> SHA-1 of its published parameter file.
-_CHECKSUMS = {
+#: Name of the model -> SHA-1 of its published parameter file. Other packages add their models under this name.
+_model_sha1 = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
     "densenet121": "f27dbf2dbd5ce9a80b102d89c7483342cd33cb31",
     "densenet161": "b6c8a95717e3e761bd88d145f4d0a214aaa515dc",
@@ -53,9 +53,9 @@ _CHECKSUMS = {
 
 def short_hash(name: str) -> str:
     """The first eight digits of the checksum, which are part of the file name. Raises ValueError for unknown models."""
-    if name not in _CHECKSUMS:
+    if name not in _model_sha1:
         raise ValueError(f"no pre-trained parameters were published for `{name}`")
-    return _CHECKSUMS[name][:8]
+    return _model_sha1[name][:8]
 
 
 def get_model_file(name: str, root: str | None = None) -> str:
@@ -92,7 +92,7 @@ def _folder(root: str | None) -> Path:
 
 
 def _is_genuine(content: bytes, name: str) -> bool:
-    return hashlib.sha1(content, usedforsecurity=False).hexdigest() == _CHECKSUMS[name]
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest() == _model_sha1[name]
 
 
 def _fetch(file_name: str, folder: Path) -> bytes:
