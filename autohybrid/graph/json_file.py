@@ -12,6 +12,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.graph.node import Head, Node, depth_first
 from autohybrid.graph.notes import stored_notes
+from autohybrid.graph.symbol_bodies import is_control_flow, make_node
 from autohybrid.numpy_semantics import is_np_shape
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.ops import operators
@@ -100,17 +101,19 @@ def read_graph(document: Any) -> list[Head]:
     Raises MXNetError when it is not a graph, names an unknown operator, or refers to a node that is not there.
     """
     try:
-        records, heads = document["nodes"], document["heads"]
-        version = int(document.get("attrs", {}).get("mxnet_version", ["int", 800])[1])
-        reader = _Reader(version)
-        for record in records:
-            reader.add(record)
-        found = [reader.output(head) for head in heads]
-        if not found:
-            raise ValueError("there are no heads")
-        return found
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError) as error:
+        return _heads(document, int(document.get("attrs", {}).get("mxnet_version", ["int", 800])[1]))
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError, RecursionError) as error:
         raise MXNetError(f"this JSON is not the graph of a symbol: {type(error).__name__}: {error}") from error
+
+
+def _heads(document: Any, version: int) -> list[Head]:
+    reader = _Reader(version)
+    for record in document["nodes"]:
+        reader.add(record)
+    found = [reader.output(head) for head in document["heads"]]
+    if not found:
+        raise ValueError("there are no heads")
+    return found
 
 
 class _Reader:
@@ -124,6 +127,9 @@ class _Reader:
         inputs = [self.output(entry) for entry in record["inputs"]]
         if kind == "null":
             self.nodes.append(Node(None, None, (), name, stored_notes(attrs)))
+            return
+        if is_control_flow(kind):
+            self.nodes.append(self._control_flow(record, name, kind, attrs, inputs))
             return
         op = operators().get(kind)
         if op is None:
@@ -147,6 +153,15 @@ class _Reader:
         versions = tuple(int(e[2]) if len(e) > 2 else 0 for e in record["inputs"])
         kept = versions if any(versions) and len(versions) == len(inputs) else None
         self.nodes.append(Node(op, parsed, inputs, name, notes, versions=kept))
+
+    def _control_flow(
+        self, record: Mapping[str, Any], name: str, kind: str, attrs: dict[str, str], inputs: list[Head]
+    ) -> Node:
+        graphs = [_heads(graph, self.version) for graph in record["subgraphs"]]
+        own = {k: v for k, v in attrs.items() if not k.startswith("__")}
+        return make_node(
+            kind, own, graphs, inputs, name, stored_notes({k: v for k, v in attrs.items() if k not in own})
+        )
 
     def output(self, entry: Any) -> Head:
         """The output that `[node, index, ...]` refers to."""
