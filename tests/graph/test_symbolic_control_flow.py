@@ -1,4 +1,4 @@
-"""`sym.contrib.foreach`, `while_loop`, `cond`: files as MXNet 1.9.1 writes them, results as imperative code gives them."""
+"""`sym.contrib.foreach`, `while_loop`, `cond`: files as MXNet 1.9.1 writes them, results as of imperative code."""
 
 from __future__ import annotations
 
