@@ -55,7 +55,8 @@ def resolve_reshape(source: Sequence[int], codes: Sequence[int], reverse: bool =
     """The shape that `codes` ask for, of an array of shape `source` (extents may be -1, unknown).
 
     0 keeps an extent, -1 is inferred (once), -2 keeps all remaining ones, -3 merges two, -4 splits one in the two
-    codes behind it. `reverse` reads from the right. Raises MXNetError for codes that do not fit `source`.
+    codes behind it. `reverse` reads from the right, where -4 stands behind its two codes. Raises MXNetError for codes
+    that do not fit `source`.
 
     >>> resolve_reshape((2, 3, 4), (-3, 0))
     (6, 4)
@@ -67,8 +68,6 @@ def resolve_reshape(source: Sequence[int], codes: Sequence[int], reverse: bool =
 def _resolve(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool) -> tuple[int, ...]:
     if not codes:
         raise MXNetError("`shape` was not given: reshape needs at least one extent")
-    if reverse and -4 in codes:
-        raise MXNetError("reshape code -4 cannot be read from the right; drop `reverse=True`")
     step = -1 if reverse else 1
     reading = _Reading(source[::step], codes[::step])
     _read(reading)

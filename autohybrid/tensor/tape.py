@@ -162,6 +162,8 @@ def run_backward(
             return [sums.leaves.get(v) for v in variables]
         for leaf, gradient in sums.leaves.items():
             _write(leaf, gradient)
+        for leaf in sums.reached - sums.leaves.keys():
+            _write_zeros(leaf)
         return []
     finally:
         state.recording, state.training = previous
@@ -174,6 +176,7 @@ class _GradientSums:
         self.queue: list[tuple[int, TapeNode]] = []
         self.slots: dict[TapeNode, list[NDArray | None]] = {}
         self.leaves: dict[Variable, NDArray] = {}
+        self.reached: set[Variable] = set()
         for position, head in enumerate(heads):
             if head._entry is None:
                 raise MXNetError(
@@ -185,6 +188,20 @@ class _GradientSums:
             given = head_grads[position] if head_grads is not None else None
             self.add(head._entry, head.ones_like() if given is None else given)
 
+    def touch(self, entry: Entry) -> None:
+        """Note that no gradient comes this way: leaves behind it get zeros, unless one comes by another way."""
+        source = entry[0]
+        if isinstance(source, Variable):
+            self.reached.add(source)
+        elif source not in self.slots:
+            self._open(source)
+
+    def _open(self, source: TapeNode) -> list[NDArray | None]:
+        slots: list[NDArray | None] = [None] * source.count
+        self.slots[source] = slots
+        heapq.heappush(self.queue, (-source.order, source))
+        return slots
+
     def add(self, entry: Entry, gradient: NDArray) -> None:
         source, index = entry
         if isinstance(source, Variable):
@@ -193,8 +210,7 @@ class _GradientSums:
             return
         slots = self.slots.get(source)
         if slots is None:
-            slots = self.slots[source] = [None] * source.count
-            heapq.heappush(self.queue, (-source.order, source))
+            slots = self._open(source)
         known = slots[index]
         slots[index] = gradient if known is None else known + gradient
 
@@ -203,6 +219,9 @@ def _walk(sums: _GradientSums, namespace: Any, retain: bool, linked: bool) -> No
     while sums.queue:
         node = heapq.heappop(sums.queue)[1]
         heads = sums.slots.pop(node)
+        if all([h is None for h in heads]):
+            _pass_nothing(sums, node)
+            continue
         if node.grad is None:
             raise MXNetError(f"operator {node.name} is not differentiable: it has no gradient")
         view = NodeView(node, linked)
@@ -217,10 +236,27 @@ def _walk(sums: _GradientSums, namespace: Any, retain: bool, linked: bool) -> No
         if node.on_backward is not None:
             node.on_backward()
         for entry, gradient in zip(node.entries, gradients):
-            if entry is not None and gradient is not None:
+            if entry is None:
+                continue
+            if gradient is None:
+                sums.touch(entry)
+            else:
                 sums.add(entry, gradient)
         if not retain:
             node.release()
+
+
+def _pass_nothing(sums: _GradientSums, node: TapeNode) -> None:
+    for entry in node.entries:
+        if entry is not None:
+            sums.touch(entry)
+
+
+def _write_zeros(leaf: Variable) -> None:
+    """A leaf that the heads depend on, but through constant steps only (argmax, comparisons, indices)."""
+    if leaf.grad is not None and leaf.grad_req == "write":
+        leaf.fresh = True
+        leaf.grad._store(leaf.grad.zeros_like()._data)
 
 
 def _write(leaf: Variable, gradient: NDArray) -> None:

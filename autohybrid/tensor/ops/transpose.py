@@ -130,6 +130,8 @@ def _infer_space_to_depth(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shap
     block, shape = _block(attrs), _four(ins[0])
     assert shape is not None
     n, c, h, w = shape
+    if c == 0:
+        raise MXNetError(f"there are no channels in shape {shape}")
     target = (n, _times(c, block * block), _divided(h, block, "height"), _divided(w, block, "width"))
     return [shape], [unify(target, outs[0])]
 
