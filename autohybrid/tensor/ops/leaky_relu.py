@@ -46,12 +46,9 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, gamma: Any = None, *, train: bool,
         case "prelu":
             return narrow(_bent(xp, x, _slopes(gamma, x)), data)
         case "elu":
-            return narrow(
-                xp.where(x > 0, x, xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(attrs.slope)), data
-            )
+            return narrow(_exponential(xp, x, 1.0, attrs.slope), data)
         case "selu":
-            negative = xp.expm1(xp.minimum(x, x.dtype.type(0))) * x.dtype.type(_SELU_SCALE * _SELU_ALPHA)
-            return narrow(xp.where(x > 0, x * x.dtype.type(_SELU_SCALE), negative), data)
+            return narrow(_exponential(xp, x, _SELU_SCALE, _SELU_SCALE * _SELU_ALPHA), data)
         case "gelu":
             result = erf(xp, x * x.dtype.type(math.sqrt(0.5)))
             result += x.dtype.type(1)
@@ -62,7 +59,24 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, gamma: Any = None, *, train: bool,
 
 
 def _bent(xp: Any, x: Any, slope: Any) -> Any:
-    return xp.where(x > 0, x, x * slope)
+    """`x`, negative values times `slope`; four plain passes are several times faster than `where`."""
+    zero = x.dtype.type(0)
+    result = xp.minimum(x, zero) * slope
+    result += xp.maximum(x, zero)
+    return result
+
+
+def _exponential(xp: Any, x: Any, scale: float, alpha: float) -> Any:
+    """`scale * x`, for negative values `alpha * (exp(x) - 1)`."""
+    zero = x.dtype.type(0)
+    result = xp.minimum(x, zero)
+    xp.expm1(result, out=result)
+    result *= x.dtype.type(alpha)
+    positive = xp.maximum(x, zero)
+    if scale != 1:
+        positive *= x.dtype.type(scale)
+    result += positive
+    return result
 
 
 def _slopes(gamma: Any, x: Any) -> Any:
@@ -101,7 +115,7 @@ def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 def _prelu_backward(xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any) -> tuple[Any, Any]:
     h, x = widen(xp, head, data)
     negative = x <= 0
-    to_data = xp.where(negative, h * _slopes(gamma, x), h)
+    to_data = h * (negative * (_slopes(gamma, x) - x.dtype.type(1)) + x.dtype.type(1))
     missed = h * x * negative
     if gamma.size == 1:
         to_gamma = missed.sum().reshape(1)
