@@ -12,14 +12,14 @@ from autohybrid.cli.parser import Parser
 from autohybrid.config import SettingsError, closest
 
 _PACKAGE = "autohybrid.cli.commands"
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "commands")
 
 
 def command_names() -> list[str]:
     """The names of the commands: the files in the folder `commands`."""
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "commands")
     return sorted(
         entry.removesuffix(".py").replace("_", "-")
-        for entry in os.listdir(folder)
+        for entry in os.listdir(_FOLDER)
         if entry.endswith(".py") and not entry.startswith("_")
     )
 
@@ -73,12 +73,18 @@ def _resolve(word: str) -> str:
     raise SettingsError(f"unknown command `{word}`{hint or '; see `autohybrid --help`'}")
 
 
+def _summary(name: str) -> str:
+    """The first line of a command's docstring, read from the file: importing all commands would import everything."""
+    path = os.path.join(_FOLDER, name.replace("-", "_") + ".py")
+    with open(path, encoding="utf-8") as stream:
+        return stream.readline().strip().strip('"')
+
+
 def _overview() -> str:
     """The list of commands with their summaries."""
     lines = ["Check, run and compile Gluon models without MXNet.", "", "usage: autohybrid COMMAND ...", "", "commands:"]
     for name in command_names():
-        summary = (load_command(name).__doc__ or "").strip().splitlines()[0]
-        lines.append(f"  {name:<14}{summary}")
+        lines.append(f"  {name:<14}{_summary(name)}")
     lines += [
         "",
         "options:",

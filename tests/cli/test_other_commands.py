@@ -33,6 +33,7 @@ def test_help_lists_every_command_and_no_command_exits_2(cli: Cli) -> None:
 def test_every_command_has_a_summary_and_helps(cli: Cli, name: str) -> None:
     summary = (load_command(name).__doc__ or "").splitlines()[0]
     assert summary.endswith(".")
+    assert f"  {name:<14}{summary}\n" in cli("--help").out
     result = cli(name, "--help")
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith(f"usage: autohybrid {name}")

@@ -65,6 +65,12 @@ def test_check_loads_one_command_and_one_renderer(net: Path) -> None:
     assert renderers == {"autohybrid.diagnostics.render.json_array", "autohybrid.diagnostics.render.style"}
 
 
+def test_help_loads_no_command(tmp_path: Path) -> None:
+    loaded = loaded_after(command("--help"), tmp_path)
+    assert not loaded & set(HEAVY)
+    assert not {name for name in loaded if name.startswith("autohybrid.cli.commands")}
+
+
 def test_colours_load_rich_and_nothing_else_heavy(net: Path) -> None:
     loaded = loaded_after(command("check", "net.py", "--output-format", "full", "--color", "always"), net)
     assert loaded & set(HEAVY) <= {"rich", "importlib.metadata"}
