@@ -70,7 +70,7 @@ def _assign_field(frame: Frame, target: ast.Attribute, value: Value, source: ast
         if base.ident >= 0:
             frame.env[(base.ident, target.attr)] = value
         if base.ident < 0 or frame.session.classes.block_kind(base.info):
-            _report_field(frame, target, value, "assigned")
+            _report_field(frame, target, value, source, "assigned")
     elif isinstance(base, Parameter | Layer):
         frame.report(EventKind.EFFECT, target, name="parameter", subject=target.value, call=target.attr)
     elif isinstance(base, ClassRef | ModuleRef):
@@ -81,12 +81,28 @@ def _assign_field(frame: Frame, target: ast.Attribute, value: Value, source: ast
             frame.report(EventKind.STORE_ATTRIBUTE, target, name=target.attr, value=base, subject=target.value)
 
 
-def _report_field(frame: Frame, target: ast.expr, value: Value, how: str) -> None:
+def _report_field(frame: Frame, target: ast.expr, value: Value, source: ast.expr, how: str) -> None:
     if frame.quiet:
         return
     tensor, _ = tensors_in(value)
     holds = "tensor" if tensor is not None else "value"
-    frame.report(EventKind.SET_FIELD, target, name=frame.text(target), subject=target, how=how, holds=holds)
+    confidence = Confidence.POSSIBLE if _is_settled(target, value, source) else Confidence.DEFINITE
+    frame.report(
+        EventKind.SET_FIELD,
+        target,
+        name=frame.text(target),
+        subject=target,
+        confidence=confidence,
+        how=how,
+        holds=holds,
+    )
+
+
+def _is_settled(target: ast.expr, value: Value, source: ast.expr) -> bool:
+    """Whether a field gets the same value at every call: one that depends on no tensor and not on itself."""
+    if not isinstance(value, Static) or value.taint or not isinstance(target, ast.Attribute):
+        return False
+    return not any(isinstance(node, ast.Attribute) and node.attr == target.attr for node in ast.walk(source))
 
 
 def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
@@ -220,7 +236,15 @@ def augment(frame: Frame, node: ast.AugAssign) -> None:
             return
     left = frame.eval(target)
     result = _augmented(frame, left, right, node)
-    assign(frame, target, result, node.value)
+    whole = ast.copy_location(ast.BinOp(_as_read(target), node.op, node.value), node)
+    assign(frame, target, result, whole)
+
+
+def _as_read(target: ast.expr) -> ast.expr:
+    """The target of `op=` as an expression that reads it."""
+    if isinstance(target, ast.Attribute):
+        return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    return target
 
 
 def _augmented(frame: Frame, left: Value, right: Value, node: ast.AugAssign) -> Value:

@@ -230,7 +230,7 @@ def _convert(name: str, result: str) -> Handler:
 
 
 def _text(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
-    return Static("str")
+    return Static("str", ANY, "text" if any(tensors_in(value)[0] is not None for value in arguments.all) else "")
 
 
 def _print(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:

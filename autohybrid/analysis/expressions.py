@@ -77,6 +77,8 @@ def binary(
     right_tensor, _ = tensors_in(right)
     if left_tensor is None and right_tensor is None:
         return _static_binary(left, right, op)
+    if isinstance(op, ast.Mod) and isinstance(left, Static) and left.type in ("str", "bytes"):
+        return Static(left.type, ANY, "text")
     tensor = left_tensor or right_tensor
     assert tensor is not None
     if (left_tensor is None and _is_list(left)) or (right_tensor is None and _is_list(right)):
@@ -455,11 +457,16 @@ def evaluate_lambda(frame: Frame, node: ast.Lambda) -> Value:
 
 
 def evaluate_joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
-    """An f-string; formatting a tensor shows its name once hybridized, which matters only where the text goes."""
+    """An f-string; of a tensor it shows the name once hybridized, which matters where the text is kept."""
+    taint = ""
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            frame.eval(part.value)
-    return Static("str")
+            value = frame.eval(part.value)
+            if tensors_in(value)[0] is not None:
+                taint = "text"
+            elif isinstance(value, Static):
+                taint = taint or value.taint
+    return Static("str", ANY, taint)
 
 
 def evaluate_named(frame: Frame, node: ast.NamedExpr) -> Value:

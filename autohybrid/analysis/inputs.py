@@ -34,6 +34,12 @@ _LIST_NAMES = re.compile(
     r"levels|pyramids?|mems?|memories|caches|sequence_list|list|lists|tuples?|pairs|items|"
     r"branches|parts|chunks|values|begin_state|init_state)$"
 )
+_TENSOR_PLURALS = frozenset(
+    "stats scores logits labels weights boxes bboxes targets tokens ids masks probs preds lengths indices positions "
+    "embeddings frames images pixels points rows cols columns words samples queries keys anchors classes bias axis pos "
+    "loss mass class series basis radius status atoms coords rois proposals units gates logprobs residuals deltas "
+    "offsets sizes lens idxs inds obs pixels chars means vars sigmas thetas axes".split()
+)
 _STATIC_ANNOTATIONS = frozenset({"int", "float", "bool", "str", "bytes", "Callable", "dict", "Dict", "Type", "type"})
 _LIST_ANNOTATIONS = frozenset({"list", "List", "tuple", "Tuple", "Sequence", "Iterable"})
 _TENSOR_ANNOTATIONS = frozenset({"Tensor", "NDArray", "Symbol"})
@@ -110,4 +116,8 @@ def input_value(
 
 def is_list_name(name: str, settings: AnalysisSettings) -> bool:
     """Whether an input of this name is usually a list of tensors."""
-    return name not in settings.tensor_names and _LIST_NAMES.search(name) is not None
+    if name in settings.tensor_names:
+        return False
+    last = name.rstrip("0123456789_").rpartition("_")[2]
+    plural = len(last) > 3 and last.endswith("s") and not last.endswith("ss") and last not in _TENSOR_PLURALS
+    return plural or _LIST_NAMES.search(name) is not None

@@ -316,7 +316,9 @@ def _call_static(receiver: Static, name: str, arguments: Arguments, node: ast.Ca
             return Seq("list", None, Static("str"))
         if name in ("startswith", "endswith", "isdigit", "isalpha", "islower", "isupper"):
             return Static("bool", ANY, receiver.taint)
-        return Static("int" if name in ("find", "index", "count", "rfind") else "str")
+        shown = any(tensors_in(value)[0] is not None for value in arguments.all)
+        taint = receiver.taint or ("text" if shown else "")
+        return Static("int" if name in ("find", "index", "count", "rfind") else "str", ANY, taint)
     if receiver.type == "numpy":
         scalar = name in ("sum", "mean", "max", "min", "item", "std", "var", "prod", "argmax", "argmin")
         return Static("float") if scalar and not arguments.positional and not arguments.keywords else Static("any")
