@@ -163,7 +163,7 @@ class _Writer:
         arguments = ", ".join(self.names[h] for h in node.inputs)
         count = node.output_count if node.extra is None else node.visible_count
         outputs = [self.name_head((node, i)) for i in range(count)]
-        if node.op.view:
+        if node.op.view or node.extra is not None:  # a branch or a body may return an array that it was given
             self.aliased.update((node, i) for i in range(node.output_count))
             # what a view is taken from must stay untouched as long as the view may be read
             self.aliased.update(node.inputs)

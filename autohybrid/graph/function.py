@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from autohybrid.graph.codegen import generate
 from autohybrid.graph.interpreter import run
 from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.graph.structure import ARRAY, Structure, unflatten
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
+from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.tape import state
 
 #: Resolves to the array that a captured variable stands for now.
@@ -100,8 +99,11 @@ class GraphFunction:
         raw = [a._data for a in arrays]
         code = self.code(tuple([(a.shape, a.dtype) for a in raw]), state.training)
         ctx = arrays[0]._ctx
-        with np.errstate(all="ignore"):
+        token = hush()
+        try:
             results = code(*raw, *[a._data for a in self.captured_arrays()])
+        finally:
+            unhush(token)
         values = [wrap(r, ctx) for r in results]
         if len(values) == 1 and self.outputs.structure == ARRAY:
             return values[0]

@@ -11,8 +11,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from autohybrid.errors import HybridizeError, HybridizeWarning
 from autohybrid.graph.builder import Builder
 from autohybrid.graph.function import Attribute, GraphFunction, GraphOutputs, Written
@@ -21,6 +19,7 @@ from autohybrid.graph.node import Head
 from autohybrid.graph.structure import Structure, flatten, unflatten
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
+from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.tape import state
 from autohybrid.transform.block_code import run_block_code
 from autohybrid.transform.block_state import BlocksUsed
@@ -83,8 +82,11 @@ class CompiledBlock:
             data = x._data
             known = self._quick.get((data.shape, data.dtype, x._ctx, state.training))
             if known is not None and known[0] == epoch.value:
-                with np.errstate(all="ignore"):
+                token = hush()
+                try:
                     return wrap(known[1](data, *[a._data for a in known[2]])[0], x._ctx)
+                finally:
+                    unhush(token)
         return self((x,))
 
     def _remember(self, x: NDArray, entry: Entry) -> None:

@@ -13,6 +13,8 @@ from autohybrid.tensor.opdef import GradNode, OpDef, Sample
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating
 from autohybrid.tensor.special import logistic
+from autohybrid.tensor.templates import logistic as logistic_template
+from autohybrid.tensor.templates import rectifier
 
 _SHAPES: tuple[tuple[int, ...], ...] = ((1,), (2, 3), (3, 1, 5), (0, 2))
 
@@ -111,6 +113,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("_sparse_relu",),
         methods=("relu",),
         doc="max(x, 0), element by element; the gradient at 0 is 0.",
+        fast=rectifier,
         samples=(*(Sample((s,)) for s in _SHAPES), Sample(((4,),), low=-3, high=3, dtypes=("int32",))),
     ),
     OpDef(
@@ -121,6 +124,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("_sparse_sigmoid",),
         methods=("sigmoid",),
         doc="1 / (1 + exp(-x)), element by element.",
+        fast=logistic_template,
         samples=tuple(Sample((s,), low=-4, high=4) for s in _SHAPES),
     ),
     OpDef(

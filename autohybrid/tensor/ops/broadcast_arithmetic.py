@@ -14,6 +14,7 @@ from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.elementwise import divide, numeric_dtype
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample, Shapes
 from autohybrid.tensor.shapes import broadcast, same_dtype, unify
+from autohybrid.tensor.templates import ufunc
 
 Slope = Callable[[Any, Any, Any, Any, Any], Any]
 
@@ -74,7 +75,7 @@ def _hypot(xp: Any, attrs: Attrs, x: Any, y: Any) -> Any:
     return xp.hypot(x, y).astype(x.dtype, copy=False)
 
 
-# -- gradients: the head times the partial derivative by x, and by y -----------------------------------------------------
+# -- gradients: the head times the partial derivative by x, and by y -------------------------------------------------
 def _pass(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
     return h
 
@@ -239,6 +240,19 @@ _ROWS = (
     _Row("broadcast_hypot", (), "_hypot", ("_Hypot",), _hypot, _hypot_by_x, _hypot_by_y, "sqrt(x*x + y*y)", 0.5, 2.0),
 )  # fmt: skip
 
+#: The ufuncs that compute a row on floating-point arrays; the others are more than one.
+_UFUNCS = {
+    "broadcast_add": "add",
+    "broadcast_sub": "subtract",
+    "broadcast_mul": "multiply",
+    "broadcast_div": "true_divide",
+    "broadcast_power": "power",
+    "broadcast_maximum": "maximum",
+    "broadcast_minimum": "minimum",
+    "broadcast_hypot": "hypot",
+}
+_TEMPLATES = {name: ufunc(function) for name, function in _UFUNCS.items()}
+
 
 def _broadcast_record(row: _Row) -> OpDef:
     low, high = row.low, row.high
@@ -251,6 +265,7 @@ def _broadcast_record(row: _Row) -> OpDef:
         infer_dtype=numeric_dtype,
         grad=_broadcast_gradient(row),
         aliases=row.broadcast_aliases,
+        fast=_TEMPLATES.get(row.broadcast),
         doc=f"{row.formula}, for arrays x and y that broadcast together; their dtypes must agree.",
         samples=(
             *(Sample(pair, low=low, high=high) for pair in shapes),
@@ -270,6 +285,7 @@ def _elementwise_record(row: _Row) -> OpDef:
         infer_dtype=numeric_dtype,
         grad=_elementwise_gradient(row),
         aliases=row.elementwise_aliases,
+        fast=_TEMPLATES.get(row.broadcast),
         doc=f"{row.formula}, for arrays x and y of one shape and dtype (no broadcasting).",
         samples=(
             *(Sample((shape, shape), low=low, high=high) for shape in ((1,), (2, 3), (3, 1, 5), (0, 2))),

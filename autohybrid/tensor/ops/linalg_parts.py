@@ -43,7 +43,7 @@ def _makediag_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[S
 
 
 def _extractdiag(xp: Any, attrs: Attrs, a: Any) -> Any:
-    return xp.ascontiguousarray(xp.diagonal(a, offset=attrs.offset, axis1=-2, axis2=-1))
+    return xp.diagonal(a, offset=attrs.offset, axis1=-2, axis2=-1).copy()
 
 
 def _makediag(xp: Any, attrs: Attrs, a: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.elementwise import SCALAR_ATTRS, divide, scalar_dtype, with_scalar
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample
+from autohybrid.tensor.templates import power_with_scalar, ufunc_with_scalar
 
 Compute = Callable[[Any, Any, Any], Any]
 Slope = Callable[[Any, Any, float, GradNode], Any]
@@ -132,6 +133,19 @@ _ROWS = (
     ),
 )
 
+_TEMPLATES = {
+    "_plus_scalar": ufunc_with_scalar("add"),
+    "_minus_scalar": ufunc_with_scalar("subtract"),
+    "_rminus_scalar": ufunc_with_scalar("subtract", reflected=True),
+    "_mul_scalar": ufunc_with_scalar("multiply"),
+    "_div_scalar": ufunc_with_scalar("true_divide"),
+    "_rdiv_scalar": ufunc_with_scalar("true_divide", reflected=True),
+    "_rpower_scalar": ufunc_with_scalar("power", reflected=True),
+    "_maximum_scalar": ufunc_with_scalar("maximum"),
+    "_minimum_scalar": ufunc_with_scalar("minimum"),
+    "_power_scalar": power_with_scalar,
+}
+
 
 def _kernel(compute: Compute) -> Callable[..., Any]:
     def kernel(xp: Any, attrs: Attrs, x: Any) -> Any:
@@ -156,6 +170,7 @@ def _record(row: _Row) -> OpDef:
         infer_dtype=scalar_dtype,
         grad=_gradient(row.slope),
         aliases=row.aliases,
+        fast=_TEMPLATES.get(row.name),
         doc=f"{row.formula}, element by element. Beside an integer array the number is truncated.",
         samples=(
             Sample(((1,),), low=low, high=high),

@@ -13,6 +13,7 @@ from typing import Any
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.elementwise import function, in_floats, numeric_dtype
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample
+from autohybrid.tensor.templates import Template, then_reciprocal, ufunc
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,17 @@ _ROWS = (
     ),
 )
 
+#: Where the ufunc has another name than the operator.
+_UFUNCS = {"abs": "absolute"}
+_COMPOSED = {"rsqrt": then_reciprocal("sqrt"), "rcbrt": then_reciprocal("cbrt")}
+_OWN_KERNEL = ("degrees", "radians")
+
+
+def _template(name: str) -> Template | None:
+    if name in _OWN_KERNEL:
+        return None
+    return _COMPOSED.get(name) or ufunc(_UFUNCS.get(name, name))
+
 
 def _gradient(row: _Row) -> Gradient:
     def gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -206,6 +218,7 @@ def _record(row: _Row) -> OpDef:
         grad=_gradient(row),
         aliases=(f"_sparse_{row.name}",) if row.sparse else (),
         methods=(row.name,) if row.method else (),
+        fast=_template(row.name),
         doc=f"{row.formula[0].upper()}{row.formula[1:]}, element by element.",
         samples=(
             *(Sample((shape,), low=low, high=high) for shape in ((1,), (2, 3), (3, 1, 5), (0, 2))),
