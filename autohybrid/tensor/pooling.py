@@ -124,12 +124,16 @@ def first_maxima(xp: Any, data: Any, output: Any, pool: Pool) -> tuple[Any, tupl
     padded = fill(xp, data, pool, _lowest(xp, data))
     shape = padded.shape
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-    found = xp.zeros(output.shape, dtype=xp.int64)
-    offsets = itertools.product(*map(range, pool.kernel))
-    spatial = strides[pool.first : pool.first + len(pool.kernel)]
-    for tap, offset in reversed(list(zip(pool.taps(), offsets))):  # the first one that fits is written last
-        distance = sum(o * stride for o, stride in zip(offset, spatial))
-        xp.copyto(found, distance, where=padded[tap] == output)
+    taps = list(pool.taps())
+    number = xp.uint8 if len(taps) <= 256 else xp.int32
+    winner = xp.zeros(output.shape, dtype=number)
+    for index in reversed(range(len(taps))):  # the first one that fits is written last
+        # Integer arithmetic, for a masked write stumbles over every change of the mask.
+        winner += (number(index) - winner) * (padded[taps[index]] == output).view(xp.uint8)
+    distances = xp.zeros((), dtype=xp.int64)
+    for extent, stride in zip(pool.kernel, strides[pool.first :]):
+        distances = distances[..., None] + xp.arange(extent) * stride
+    found = distances.reshape(-1)[winner]
     for axis, stride in enumerate(strides):
         inside = axis - pool.first
         step = pool.stride[inside] if 0 <= inside < len(pool.kernel) else 1
