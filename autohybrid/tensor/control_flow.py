@@ -1,7 +1,8 @@
 """`nd.contrib.foreach`, `while_loop` and `cond`: loops and branches that run their body step by step, now.
 
-The bodies are ordinary Python over arrays, so the tape records what they do. The same functions of symbols and graphs
-are in `graph/control.py`.
+The bodies are ordinary Python over arrays, so the tape records what they do. `name` is what the functions of symbols
+(`graph/symbol_control.py`) call their node; code that runs with either may pass it. What a hybridized block makes of
+them is in `graph/control.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from autohybrid.tensor.tape import state
 __all__ = ["cond", "foreach", "while_loop"]
 
 
-def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any) -> tuple[Any, Any]:
+def foreach(
+    body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any, name: str | None = None
+) -> tuple[Any, Any]:
     """Run `out, states = body(slice, states)` for each slice of `data` along its first axis.
 
     `data` is an array or a list of arrays, `init_states` an array or a nested list. Returns the outputs, stacked along
@@ -44,7 +47,11 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
 
 
 def while_loop(
-    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None
+    cond: Callable[..., Any],
+    func: Callable[..., Any],
+    loop_vars: Any,
+    max_iterations: int | None = None,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """Run `output, loop_vars = func(*loop_vars)` while `cond(*loop_vars)` holds, at most `max_iterations` times.
 
@@ -73,7 +80,7 @@ def while_loop(
     return outputs, variables[0] if isinstance(loop_vars, NDArray) else list(variables)
 
 
-def cond(pred: NDArray, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
+def cond(pred: NDArray, then_func: Callable[[], Any], else_func: Callable[[], Any], name: str | None = None) -> Any:
     """`then_func()` if the one element of `pred` is not 0, else `else_func()`."""
     if state.builder is not None and isinstance(pred, NDArray):
         return state.builder.control.branch(pred, then_func, else_func)
