@@ -233,7 +233,7 @@ OPERATORS = (
     ),
     OpDef(
         "_matrix_transpose",
-        lambda xp, attrs, a: xp.ascontiguousarray(a.swapaxes(-1, -2)),
+        lambda xp, attrs, a: a.swapaxes(-1, -2).copy(),
         infer_shape=_transposed_shape,
         grad=lambda F, node, heads: F._matrix_transpose(heads[0]),
         doc="Each matrix transposed.",
