@@ -68,7 +68,7 @@ def _paths(xp: Any, attrs: Attrs, data: Any, label: Any, lengths: Sequence[Any])
         counts = lengths[-1].astype(xp.int64)
     else:
         padding = 0 if attrs.blank_label == "first" else -1
-        counts = xp.cumprod(label != padding, axis=1).sum(axis=1)
+        counts = xp.cumprod((label != padding).astype(xp.int64), axis=1).sum(axis=1)
     classes = xp.full((batch, 2 * width + 1), blank)
     classes[:, 1::2] = xp.where(xp.arange(width) < counts[:, None], label, blank)
     skips = xp.zeros(classes.shape, dtype=bool)

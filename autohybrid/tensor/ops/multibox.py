@@ -66,7 +66,7 @@ def _target_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Sha
 
 def _target(xp: Any, attrs: Attrs, anchor: Any, label: Any, scores: Any) -> tuple[Any, Any, Any]:
     count = anchor.shape[1]
-    valid = xp.cumprod(label[:, :, 0] != -1, axis=1).astype(bool)
+    valid = xp.cumprod((label[:, :, 0] != -1).astype(xp.int64), axis=1).astype(bool)
     shared = overlaps(xp, anchor[0][None, :, None], label[:, None, :, 1:5])
     shared = xp.where(valid[:, None], shared, -1)
     matched, _ = match_greedily(xp, shared, shared > 1e-6, min(count, label.shape[1]))

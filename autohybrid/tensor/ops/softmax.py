@@ -54,7 +54,7 @@ def _shifted(xp: Any, attrs: Attrs, data: Any, sign: int) -> Any:
     if sign < 0:
         result = data.min(axis=attrs.axis, keepdims=True) - data
     else:
-        result = data - data.max(axis=attrs.axis, keepdims=True, initial=-xp.inf if not data.size else None)
+        result = data - data.max(axis=attrs.axis, keepdims=True)
     if attrs.temperature is not None and attrs.temperature != 1:
         result /= data.dtype.type(attrs.temperature)
     return result
