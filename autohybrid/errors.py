@@ -23,6 +23,14 @@ class MXNetError(RuntimeError):
     """
 
 
+class IndexOutOfBoundsError(MXNetError, IndexError):
+    """An operator was given an index outside of the array (`nd.gather_nd`), where MXNet raises IndexError.
+
+    Fails:     `nd.gather_nd(nd.ones((2, 3)), nd.array([[0], [3]]))`
+    Repaired:  `nd.gather_nd(nd.ones((2, 3)), nd.array([[0], [2]]))`
+    """
+
+
 class NotImplementedForSymbol(MXNetError):
     """A method that only an NDArray has was called on a Symbol (its value does not exist yet).
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autohybrid.context import Context, current_context
-from autohybrid.errors import MXNetError
+from autohybrid.errors import IndexOutOfBoundsError, MXNetError
 from autohybrid.tensor import random_state
 from autohybrid.tensor.array import INPLACE_REFUSED, NDArray, refuse_inplace, wrap
 from autohybrid.tensor.attrs import Attrs
@@ -140,11 +140,12 @@ def explain(op: OpDef, attrs: Attrs, arrays: Sequence[Any], error: Exception) ->
     inputs = ", ".join(f"{n}: {tuple(a.shape)} {a.dtype}" for n, a in zip(names, arrays))
     given = ", ".join(f"{k}={v}" for k, v in attrs.given.items())
     text = str(error) or type(error).__name__
-    return (
-        type(error)(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
-        if isinstance(error, MXNetError)
-        else MXNetError(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
-    )
+    kind = MXNetError
+    if isinstance(error, MXNetError):
+        kind = type(error)
+    elif isinstance(error, IndexError):
+        kind = IndexOutOfBoundsError
+    return kind(f"operator {op.name}({inputs}{', ' if inputs and given else ''}{given}): {text}")
 
 
 def _bad_input(call: BoundCall) -> Exception:

@@ -172,3 +172,9 @@ def test_constant_steps_write_zeros_over_an_old_gradient() -> None:
         loss = (nd.topk(nd.square(data), k=1) + data.sum(axis=1, keepdims=True)).sum()
     loss.backward()
     assert (data.grad.asnumpy() == 1).all()
+
+
+@pytest.mark.parametrize("last", [3, -4])
+def test_an_index_tuple_outside_the_array_is_an_index_error(last: int) -> None:
+    with pytest.raises(IndexError, match=r"gather_nd.*out of bounds"):
+        nd.gather_nd(nd.array(X[0, :, :3]), nd.array([[0, 1], [0, last]]))
