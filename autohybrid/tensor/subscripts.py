@@ -26,9 +26,10 @@ TensorShape = Callable[[Any], tuple[int, ...] | None]
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """An integer: one position of the axis, counted from the front."""
+    """An integer: one position of the axis, counted from the front; `written` is how the key says it."""
 
     index: int
+    written: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +265,7 @@ def _entry(part: Any, axis: int, extent: int, tensor_shape: TensorShape) -> Pick
     if isinstance(part, slice):
         return _span(part, extent)
     if isinstance(part, (int, np.integer)):
-        return Pick(_position(int(part), axis, extent))
+        return Pick(_position(int(part), axis, extent), int(part))
     tensor = tensor_shape(part)
     if tensor is not None:
         return Gather(part, tensor)
@@ -309,7 +310,7 @@ def _index_array(part: Any, axis: int, extent: int) -> Pick | Gather:
             _position(highest if highest >= extent else lowest, axis, extent)
         if lowest < 0:
             positions = np.where(positions < 0, positions + extent, positions)
-    return Pick(int(positions)) if positions.ndim == 0 else Gather(positions, positions.shape)
+    return Pick(int(positions), int(positions)) if positions.ndim == 0 else Gather(positions, positions.shape)
 
 
 def _check_block(subscript: Subscript) -> None:
@@ -351,7 +352,8 @@ def _sliced(F: Any, x: Any, subscript: Subscript) -> Any:
         if isinstance(entry, Span) and not entry.full:
             bounds.append((entry.begin, entry.end, entry.step))
         elif isinstance(entry, Pick) and not subscript.advanced:
-            bounds.append((entry.index, entry.index + 1, None))
+            # A position from the back stays one, so that a graph is right for other extents too.
+            bounds.append((entry.written, entry.written + 1 or None, None))
         else:
             bounds.append((None, None, None))
     while bounds and bounds[-1] == (None, None, None):
