@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.pool  # noqa: F401 - MXNet loads it, and packages use it without importing it themselves
 from types import ModuleType
 from typing import Any
 

@@ -23,6 +23,8 @@ def compile_lowered(
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
     _strip(definition)
+    if owner is not None:
+        _Mangling(owner.__name__).visit(definition)
     free = {name: cell for name, cell in _closure(function).items() if name != "__class__"}
     factory = ast.parse(f"def {_FACTORY}({', '.join([*free, '__class__'])}):\n    pass\n    return {definition.name}")
     outer = factory.body[0]
@@ -36,6 +38,20 @@ def compile_lowered(
     made.__qualname__, made.__doc__ = function.__qualname__, function.__doc__
     made.source = lowered.text
     return made  # type: ignore[no-any-return]
+
+
+class _Mangling(ast.NodeVisitor):
+    """Private names (`self.__size`) as Python spells them inside the class body, which the emitted function has left."""
+
+    def __init__(self, class_name: str) -> None:
+        self.prefix = f"_{class_name.lstrip('_')}"
+
+    def generic_visit(self, node: ast.AST) -> None:
+        for field in ("attr", "id", "arg", "name"):
+            name = getattr(node, field, None)
+            if isinstance(name, str) and name.startswith("__") and not name.endswith("__") and self.prefix != "_":
+                setattr(node, field, self.prefix + name)
+        super().generic_visit(node)
 
 
 def _strip(definition: ast.FunctionDef) -> None:

@@ -12,6 +12,9 @@ from autohybrid.gluon.trainer import Trainer
 
 __all__ = ["init", "init_trainer", "scale_loss", "unscale"]
 
+#: Whether operators cast by themselves (never here); models ask for it to choose constants that half precision holds.
+_amp_initialized = False
+
 
 def init(target_dtype: Any = "float16", **lists: Any) -> None:
     """Refused: MXNet changes every operator here to cast its inputs by itself, which autohybrid does not do."""
