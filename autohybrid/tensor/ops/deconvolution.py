@@ -70,18 +70,19 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     if filters < 1 or groups < 1 or filters % groups:
         raise MXNetError(f"`num_filter` {filters} must be a positive multiple of `num_group` {groups}")
     data, output = channels_first(ins[0], last), channels_first(outs[0], last)
-    if data is not None and len(data) != rank + 2:
+    if data is None:
+        return ins, outs  # nothing follows before the rank of the data is known, as in MXNet
+    if len(data) != rank + 2:
         raise MXNetError(f"data must have {rank + 2} dimensions for a `kernel` of {rank} entries, got shape {ins[0]}")
-    channels = data[1] if data is not None else -1
+    channels = data[1]
     if channels != -1 and channels % groups:
         raise MXNetError(f"the {channels} channels of data are not a multiple of `num_group` {groups}")
     weight = unify(channels_first(ins[1], last), (channels, filters // groups, *attrs.kernel))
     assert weight is not None
-    if data is not None:
-        data = (data[0], weight[0], *data[2:])
-        output = unify(output, (data[0], filters, *_output_extents(attrs, data[2:])))
-        assert output is not None
-        data = (output[0], *data[1:])
+    data = (data[0], weight[0], *data[2:])
+    output = unify(output, (data[0], filters, *_output_extents(attrs, data[2:])))
+    assert output is not None
+    data = (output[0], *data[1:])
     known = [channels_last(data, last), channels_last(weight, last)]
     return known if attrs.no_bias else [*known, unify(ins[2], (filters,))], [channels_last(output, last)]
 

@@ -22,7 +22,7 @@ _ATTRS = (
 def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
     data, weight = ins[0], unify(ins[1], (attrs.input_dim, attrs.output_dim))
     if data is None:
-        return [data, weight], outs
+        return ins, outs  # nothing follows before the rank of the data is known, as in MXNet
     return [data, weight], [unify((*data, attrs.output_dim), outs[0])]
 
 
