@@ -121,6 +121,16 @@ class ProjectIndex:
         if is_new:
             self._name_files()
 
+    def release(self) -> None:
+        """Let go of everything read, so that the trees are freed at once and not by the collector of cycles."""
+        for module in self.parsed:
+            module.globals.clear()
+            module.bindings.clear()
+            module.classes.clear()
+            module.functions.clear()
+            module.class_of_node.clear()
+        self._parsed.clear()
+
     def remove(self, path: str) -> None:
         """Forget a file."""
         del self.files[path]

@@ -76,30 +76,39 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     events: dict[str, list[Event]] = {file.path: [] for file in files}
     wanted = [file for file in files if mentions_blocks(file.text)]
     paths = {file.path for file in wanted}
-    others = [file for file in files if file.path not in paths]
-    for file in others:
-        index.check(file.path)
+    others = {file.path: _base_names(file.text) for file in files if file.path not in paths}
+    for path in others:
+        index.check(path)
     while wanted:
         for file in wanted:
             module = index.module_of(file.path)
             deep = run_entries(session, module) if module is not None else None
             if deep is not None:
                 events[file.path].append(deep)
-        wanted = _derived(session, others)
-        others = [file for file in others if file not in wanted]
+        wanted = [index.files[path] for path in _derived(session, others)]
+        for file in wanted:
+            del others[file.path]
     for event in settled_events(session):
         events.setdefault(event.span.path, []).append(event)
     for path, error in index.errors.items():
         events[path].append(syntax_error_event(index.files[path], error))
+    index.release()
     return {path: tuple(found) for path, found in events.items()}
 
 
-def _derived(session: Session, others: Sequence[SourceFile]) -> list[SourceFile]:
-    """The files not read so far that derive a class from a block of the files read."""
+def _base_names(text: str) -> frozenset[str]:
+    """The names in the brackets of the class statements of a file."""
+    if "class " not in text:
+        return frozenset()
+    return frozenset(name for bases in _BASES.findall(text) for name in _NAME.findall(bases))
+
+
+def _derived(session: Session, others: Mapping[str, frozenset[str]]) -> list[str]:
+    """The paths of files not read so far that derive a class from a block of the files read."""
     names = {
         info.name for module in session.index.parsed for info in module.classes if session.classes.block_kind(info)
     }
-    return [file for file in others if any(names & set(_NAME.findall(bases)) for bases in _BASES.findall(file.text))]
+    return [path for path, bases in others.items() if not names.isdisjoint(bases)]
 
 
 def settled_events(session: Session) -> Iterator[Event]:

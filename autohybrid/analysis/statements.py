@@ -149,7 +149,7 @@ def _run_loop(
     outer_breaks, outer_continues = frame.breaks, frame.continues
     frame.breaks, head = [], frame.env
     frame.loops += 1
-    for _ in range(MAX_ROUNDS if frame.loops <= MAX_NESTED_LOOPS else 1):
+    for _ in range(_rounds(frame)):
         frame.env, frame.continues = dict(head), []
         if not enter():
             break
@@ -170,6 +170,13 @@ def _run_loop(
     if leave() and (not orelse or frame.run(orelse)):
         ends.append(frame.env)
     return _meet(frame, [*ends, *breaks], head)
+
+
+def _rounds(frame: Frame) -> int:
+    """How often a loop is run at most: constructors only tell kinds of fields, which two rounds settle."""
+    if frame.loops > MAX_NESTED_LOOPS:
+        return 1
+    return 2 if frame.constructing else MAX_ROUNDS
 
 
 def run_break(frame: Frame, node: ast.Break) -> bool:
