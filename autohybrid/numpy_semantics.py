@@ -115,6 +115,6 @@ def _decorated(target: Any, scope: _Scope) -> Any:
         elif isinstance(member, (staticmethod, classmethod)) and inspect.isfunction(member.__func__):
             setattr(target, name, type(member)(scope(member.__func__)))
         elif isinstance(member, property):
-            inside = [f and scope(f) for f in (member.fget, member.fset, member.fdel)]
-            setattr(target, name, property(*inside, member.__doc__))
+            get, put, drop = (f and scope(f) for f in (member.fget, member.fset, member.fdel))
+            setattr(target, name, property(get, put, drop, member.__doc__))
     return target

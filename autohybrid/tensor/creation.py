@@ -61,7 +61,7 @@ def _holds_arrays(value: Any) -> bool:
 def _owned(data: Any, ctx: Context) -> NDArray:
     """An NDArray over fresh memory; while a graph is built, a constant of it."""
     made = wrap(data, ctx)
-    return made if state.builder is None else state.builder.constant(made)  # type: ignore[no-any-return]
+    return made if state.builder is None else state.builder.constant(made)
 
 
 def empty(

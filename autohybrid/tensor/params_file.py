@@ -92,7 +92,7 @@ def _flag(dtype: np.dtype[Any]) -> int:
 
 def _contents(block: Host) -> bytes | memoryview:
     flat = np.ascontiguousarray(block, dtype=block.dtype.newbyteorder("<")).reshape(-1)
-    return memoryview(flat.view(np.uint8)) if flat.size else b""
+    return flat.view(np.uint8).data if flat.size else b""
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class _Reader:
             self.fail(f"{what}: the shape {shape} is too large")
         flat = np.empty(math.prod(shape), dtype.newbyteorder("<"))
         if size:
-            target = memoryview(flat.view(np.uint8))
+            target = flat.view(np.uint8).data
             filled = 0
             while filled < size:
                 got = self._stream.readinto(target[filled:])  # type: ignore[attr-defined]

@@ -78,7 +78,7 @@ def to_stored(array: NDArray) -> StoredArray:
     device = (array._ctx.device_typeid, array._ctx.device_id)
     if array.stype == "default":
         return StoredArray(array.shape, to_host(array._data), device=device)
-    values, aux = array.stored_parts()  # type: ignore[attr-defined]  # the sparse classes of tensor/sparse.py
+    values, aux = array.stored_parts()  # the sparse classes of tensor/sparse.py
     return StoredArray(array.shape, to_host(values), array.stype, tuple(to_host(a) for a in aux), device)
 
 
