@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autohybrid.rnn import sentences as io
 from autohybrid.rnn.base import BaseRNNCell, RNNParams
 from autohybrid.rnn.checkpoints import do_rnn_checkpoint, load_rnn_checkpoint, save_rnn_checkpoint
 from autohybrid.rnn.conv_cells import BaseConvRNNCell, ConvGRUCell, ConvLSTMCell, ConvRNNCell
@@ -14,6 +15,6 @@ from autohybrid.rnn.stacked_cells import BidirectionalCell, SequentialRNNCell
 __all__ = [
     "BaseConvRNNCell", "BaseRNNCell", "BidirectionalCell", "BucketSentenceIter", "ConvGRUCell", "ConvLSTMCell",
     "ConvRNNCell", "DropoutCell", "FusedRNNCell", "GRUCell", "LSTMCell", "ModifierCell", "RNNCell", "RNNParams",
-    "ResidualCell", "SequentialRNNCell", "ZoneoutCell", "do_rnn_checkpoint", "encode_sentences", "load_rnn_checkpoint",
-    "save_rnn_checkpoint",
+    "ResidualCell", "SequentialRNNCell", "ZoneoutCell", "do_rnn_checkpoint", "encode_sentences", "io",
+    "load_rnn_checkpoint", "save_rnn_checkpoint",
 ]  # fmt: skip

@@ -98,6 +98,10 @@ class BaseRNNCell:
             outputs.append(output)
         return normalize_sequence(length, outputs, layout, merge_outputs)[0], states
 
+    def _get_activation(self, inputs: Any, activation: Any, **kwargs: Any) -> Any:
+        """`activate`, as a method: cells written by users call it."""
+        return activate(inputs, activation, **kwargs)
+
     # -- weights by gate ---------------------------------------------------------------------------------------------
     def _parts(self) -> list[tuple[str, list[str]]]:
         """Each packed weight with the names of its parts, one a gate."""
