@@ -235,10 +235,14 @@ class Symbol:
         return write_graph(self._heads)
 
     def save(self, fname: str, remove_amp_cast: bool = True) -> None:
-        """Write the JSON to a file; an interrupted write leaves the old file."""
+        """Write the JSON to a file, in one step. Raises MXNetError when it cannot be written."""
         from autohybrid.files import write_atomically
 
-        write_atomically(fname, self.tojson(remove_amp_cast).encode())
+        text = self.tojson(remove_amp_cast)
+        try:
+            write_atomically(fname, text.encode())
+        except OSError as error:
+            raise MXNetError(f"cannot write {str(fname)!r}: {error.strerror or error}") from error
 
     # -- running -----------------------------------------------------------------------------------------------------
     def bind(

@@ -89,6 +89,8 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     path.write_text("{")
     with pytest.raises(mx.MXNetError, match=r"broken-symbol\.json"):
         mx.sym.load(str(path))
+    with pytest.raises(mx.MXNetError, match=r"cannot write .*No such file"):
+        mx.sym.var("x").save(str(tmp_path / "nowhere" / "x.json"))
     with pytest.raises(mx.MXNetError, match=r"cannot read .*No such file"):
         mx.sym.load(str(tmp_path / "nowhere.json"))
 
