@@ -6,12 +6,13 @@ The new weight is the output (callers give `out=weight`); the states change in p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
-from autohybrid.tensor.opdef import Dtypes, InferDtype, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.opdef import Dtypes, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_dtype, unify, unify_all, unify_dtypes
 from autohybrid.tensor.update_rules import Rule
@@ -81,6 +82,54 @@ def master_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtype
     return [half, half, *[d or "float32" for d in ins[2:]]], [half]
 
 
+@dataclass(frozen=True, slots=True)
+class _Multi:
+    """How the inputs of an update of many weights are laid out: see `multi_record`."""
+
+    step: Callable[..., Sequence[Any]]
+    group: tuple[str, ...]
+    counter: str
+    tail: tuple[str, ...]
+
+    def count(self, attrs: Attrs) -> int:
+        return int(getattr(attrs, self.counter))
+
+    def names(self, attrs: Attrs) -> tuple[str, ...]:
+        numbered = [f"{base}_{i}" for i in range(self.count(attrs)) for base in self.group]
+        return (*numbered, *self.tail)
+
+    def output_names(self, attrs: Attrs) -> tuple[str, ...]:
+        return tuple(f"output_{i}" for i in range(self.count(attrs)))
+
+    def split(self, attrs: Attrs, values: Sequence[Any]) -> tuple[list[Sequence[Any]], Sequence[Any]]:
+        """The values of each weight's group, and those of the tail."""
+        width, count = len(self.group), self.count(attrs)
+        return [values[i * width : (i + 1) * width] for i in range(count)], values[count * width :]
+
+    def kernel(self, xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
+        groups, shared = self.split(attrs, arrays)
+        weights, kept = [], []
+        for i, mine in enumerate(groups):
+            fresh, *changed = self.step(xp, attrs, i, mine, shared)
+            weights.append(fresh.astype(mine[0].dtype, copy=False))
+            kept += [narrow(c, a) for c, a in zip(changed, mine[2:])]
+        return (*weights, *kept)
+
+    def infer_shape(self, attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
+        _check_rates(attrs, self.count(attrs))
+        groups, shared = self.split(attrs, ins)
+        found = [unify_all([*mine, out]) for mine, out in zip(groups, outs)]
+        rates: Shape = (self.count(attrs),)
+        tail = [unify(s, rates) if n in ("lrs", "wds") else s for s, n in zip(shared, self.tail)]
+        return [*[shape for shape in found for _ in self.group], *tail], found
+
+    def infer_dtype(self, attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+        groups, shared = self.split(attrs, ins)
+        rule = master_dtype if "weight32" in self.group else same_dtype
+        found = [rule(attrs, list(mine), [out]) for mine, out in zip(groups, outs)]
+        return [*[d for mine, _ in found for d in mine], *shared], [out[0] for _, out in found]
+
+
 def multi_record(
     name: str,
     step: Callable[..., Sequence[Any]],
@@ -89,66 +138,44 @@ def multi_record(
     counter: str,
     doc: str,
     tail: tuple[str, ...] = (),
-    given: dict[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> OpDef:
     """The record of an update of many weights.
 
     `step(xp, attrs, index, arrays, tail arrays)` updates one: it returns the new weight, then the new values of the
     group's inputs behind `grad`. `group` names the inputs of one weight, `tail` those that all share.
     """
-    width = len(group)
-    half = "weight32" in group
-
-    def names(attrs: Attrs) -> tuple[str, ...]:
-        numbered = [f"{base}_{i}" for i in range(getattr(attrs, counter)) for base in group]
-        return (*numbered, *tail)
-
-    def kernel(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
-        count = getattr(attrs, counter)
-        shared = arrays[count * width :]
-        weights, kept = [], []
-        for i in range(count):
-            mine = arrays[i * width : (i + 1) * width]
-            fresh, *changed = step(xp, attrs, i, mine, shared)
-            weights.append(fresh.astype(mine[0].dtype, copy=False))
-            kept += [narrow(c, a) for c, a in zip(changed, mine[2:])]
-        return (*weights, *kept)
-
-    def infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
-        count = getattr(attrs, counter)
-        _check_rates(attrs, count)
-        shapes: Shapes = []
-        for i in range(count):
-            shapes += [unify_all([*ins[i * width : (i + 1) * width], outs[i]])] * width
-        vector: Shape = (count,)
-        shared = [unify(s, vector) if n in ("lrs", "wds") else s for s, n in zip(ins[count * width :], tail)]
-        return [*shapes, *shared], shapes[::width]
-
-    count = 2
-    dtypes = ("float16", "float16", *["float32"] * (width - 2)) if half else ("float32",) * width
-    shapes = (((2, 3),) * width, ((4,),) * width)
+    layout = _Multi(step, group, counter, tail)
     return OpDef(
         name,
-        kernel,
+        layout.kernel,
         inputs=group,
         attrs=attrs,
-        outputs=lambda attrs: tuple(f"output_{i}" for i in range(getattr(attrs, counter))),
+        outputs=layout.output_names,
         variadic=counter,
-        active_inputs=names,
-        infer_shape=infer_shape,
-        infer_dtype=_multi_dtype(width, counter, half),
+        active_inputs=layout.names,
+        infer_shape=layout.infer_shape,
+        infer_dtype=layout.infer_dtype,
         aux=group[2:],
         mutates=group[2:],
         doc=f"{doc} The outputs are the new weights{_changing(group[2:])}.",
-        samples=(
-            Sample(
-                (*shapes[0], *shapes[1], *[(count,) if n in ("lrs", "wds") else (1,) for n in tail]),
-                {counter: count, **(given or {})},
-                low=0.1,
-                dtypes=(*dtypes * count, *["float32"] * len(tail)),
-            ),
-            Sample(((2, 3),) * width, {counter: count, **(given or {})}, error="MXNetError"),
+        samples=_multi_samples(layout, {counter: 2, **(given or {})}),
+    )
+
+
+def _multi_samples(layout: _Multi, attrs: dict[str, Any]) -> tuple[Sample, ...]:
+    width = len(layout.group)
+    states = ("float32",) * (width - 2)
+    half = "float16" if "weight32" in layout.group else "float32"
+    tail = [(2,) if n in ("lrs", "wds") else (1,) for n in layout.tail]
+    return (
+        Sample(
+            (*((2, 3),) * width, *((4,),) * width, *tail),
+            attrs,
+            low=0.1,
+            dtypes=(*(half, half, *states) * 2, *["float32"] * len(tail)),
         ),
+        Sample(((2, 3),) * width, attrs, error="MXNetError"),
     )
 
 
@@ -157,19 +184,6 @@ def _check_rates(attrs: Attrs, count: int) -> None:
         values = getattr(attrs, name, None)
         if values is not None and len(values) != count:
             raise MXNetError(f"`{name}` must have one number for each of the {count} weights, got {len(values)}")
-
-
-def _multi_dtype(width: int, counter: str, half: bool) -> InferDtype:
-    def infer(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
-        dtypes: Dtypes = []
-        count = getattr(attrs, counter)
-        for i in range(count):
-            mine = ins[i * width : (i + 1) * width]
-            found, _ = (master_dtype if half else same_dtype)(attrs, list(mine), [outs[i]])
-            dtypes += found
-        return [*dtypes, *ins[count * width :]], dtypes[::width]
-
-    return infer
 
 
 def _samples(count: int, given: dict[str, Any]) -> tuple[Sample, ...]:
