@@ -26,8 +26,8 @@ INPLACE_REFUSED = "Inplace operations (+=, -=, x[:]=, etc) are not supported whe
 class NDArray:
     """An n-dimensional array on a device, with Gluon's semantics (MXNet 1.9.1's `mx.nd.NDArray`).
 
-    Dtypes are not promoted: mixing them raises. A subscript whose elements lie side by side (`x[i]`, `x[a:b]`...) shares
-    memory with `x`; any other copies.
+    Dtypes are not promoted: mixing them raises. A subscript whose elements lie side by side (`x[i]`, `x[a:b]`...)
+    shares memory with `x`; any other copies.
     Create one with `nd.array`, `nd.zeros`...
 
     >>> import autohybrid as mx
