@@ -119,58 +119,42 @@ def spread(xp: Any, head: Any, pool: Pool) -> Any:
     return trim(result, pool)
 
 
-def first_maxima(xp: Any, data: Any, output: Any, pool: Pool) -> tuple[Any, tuple[int, ...]]:
-    """Where each window has its first maximum, as flat indices into padded data, and the shape of padded data."""
+def winners(xp: Any, data: Any, output: Any, pool: Pool) -> Any:
+    """Which element of each window (numbered row-major) is its first maximum."""
     padded = fill(xp, data, pool, _lowest(xp, data))
-    shape = padded.shape
-    strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     taps = list(pool.taps())
     number = xp.uint8 if len(taps) <= 256 else xp.int32
     winner = xp.zeros(output.shape, dtype=number)
     for index in reversed(range(len(taps))):  # the first one that fits is written last
         # Integer arithmetic, for a masked write stumbles over every change of the mask.
         winner += (number(index) - winner) * (padded[taps[index]] == output).view(xp.uint8)
-    distances = xp.zeros((), dtype=xp.int64)
-    for extent, stride in zip(pool.kernel, strides[pool.first :]):
-        distances = distances[..., None] + xp.arange(extent) * stride
-    found = distances.reshape(-1)[winner]
-    for axis, stride in enumerate(strides):
-        inside = axis - pool.first
-        step = pool.stride[inside] if 0 <= inside < len(pool.kernel) else 1
-        steps = xp.arange(output.shape[axis]) * (step * stride)
-        found += steps.reshape(-1, *[1] * (len(shape) - 1 - axis))
-    return found, shape
+    return winner
 
 
 def max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
     """The adjoint of `window_max`: each head goes to the first maximum of its window."""
-    if all(s >= k for s, k in zip(pool.stride, pool.kernel)):
-        return _disjoint_max_to_data(xp, head, data, output, pool)
-    found, shape = first_maxima(xp, data, output, pool)
-    flat = xp.bincount(found.reshape(-1), weights=head.reshape(-1), minlength=math.prod(shape))
-    return trim(flat.astype(head.dtype).reshape(shape), pool)
-
-
-def _disjoint_max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
-    """`max_to_data` for windows that do not overlap: every element of the windows is written once."""
-    padded = fill(xp, data, pool, _lowest(xp, data))
-    result = xp.zeros(padded.shape, dtype=head.dtype)
-    free = None
-    for tap in pool.taps():
-        hit = padded[tap] == output
-        if free is None:
-            free = ~hit
+    winner = winners(xp, data, output, pool)
+    shape = list(data.shape)
+    shape[pool.first : pool.first + len(pool.full)] = pool.full
+    result = xp.zeros(shape, dtype=head.dtype)
+    disjoint = all(s >= k for s, k in zip(pool.stride, pool.kernel))
+    product = None if disjoint else xp.empty_like(head)
+    for index, tap in enumerate(pool.taps()):
+        if disjoint:
+            xp.multiply(head, winner == index, out=result[tap])
         else:
-            hit &= free
-            free ^= hit
-        xp.multiply(head, hit, out=result[tap])
+            result[tap] += xp.multiply(head, winner == index, out=product)
     return trim(result, pool)
 
 
 def max_from_data(xp: Any, values: Any, data: Any, output: Any, pool: Pool) -> Any:
     """The adjoint of `max_to_data`: for each window, the entry of `values` where `data` has its first maximum."""
-    found, _ = first_maxima(xp, data, output, pool)
-    return fill(xp, values, pool, 0).reshape(-1)[found]
+    winner = winners(xp, data, output, pool)
+    padded = fill(xp, values, pool, 0)
+    result = xp.zeros_like(output)
+    for index, tap in enumerate(pool.taps()):
+        result += padded[tap] * (winner == index)
+    return result
 
 
 def window_sizes(xp: Any, pool: Pool, include_pad: bool, dtype: Any) -> Any:

@@ -81,3 +81,11 @@ def test_softmax_of_half_precision_into_single_is_exact_to_single() -> None:
     wide = data.astype("float32").asnumpy().astype("float64")
     expected = np.exp(wide) / np.exp(wide).sum(1, keepdims=True)
     np.testing.assert_allclose(mx.nd.softmax(data, dtype="float32").asnumpy(), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape, axis", [((701, 999), 1), ((3, 300_000), -1), ((5, 400, 300), 1), ((600, 1000), 0)])
+def test_large_softmax_is_the_same_in_blocks(shape: tuple[int, ...], axis: int) -> None:
+    data = np.random.default_rng(3).normal(size=shape)
+    expected = np.exp(data) / np.exp(data).sum(axis, keepdims=True)
+    np.testing.assert_allclose(mx.nd.softmax(double(data), axis=axis).asnumpy(), expected)
+    np.testing.assert_allclose(mx.nd.log_softmax(double(data), axis=axis).asnumpy(), np.log(expected), atol=1e-12)

@@ -47,6 +47,18 @@ def _infer_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str 
     return [data, *length], [data]
 
 
+#: Rows are worked on in blocks of this many elements, which stay in the cache of a core between the passes.
+_BLOCK_ELEMENTS = 1 << 18
+
+
+def _blocks(attrs: Attrs, data: Any) -> list[Any]:
+    """Subscripts of the leading axes that cut large data into blocks of whole rows."""
+    if data.size < 2 * _BLOCK_ELEMENTS or data.ndim < 2 or attrs.axis % data.ndim == 0:
+        return [slice(None)]
+    step = max(1, _BLOCK_ELEMENTS * data.shape[0] // data.size)
+    return [slice(start, start + step) for start in range(0, data.shape[0], step)]
+
+
 def _shifted(xp: Any, attrs: Attrs, data: Any, sign: int) -> Any:
     """A fresh array with `sign * data / temperature`, its maximum along the axis taken off."""
     if data.dtype.char == "e":
@@ -60,21 +72,42 @@ def _shifted(xp: Any, attrs: Attrs, data: Any, sign: int) -> Any:
     return result
 
 
-def _normalized(xp: Any, attrs: Attrs, data: Any, length: Any, sign: int) -> Any:
+def _in_blocks(xp: Any, attrs: Attrs, data: Any, compute: Any) -> Any:
+    """`compute(block)` of all blocks of `data`, in the dtype of the output."""
+    dtype = attrs.dtype or data.dtype
     if not data.size:
-        return xp.zeros(data.shape, dtype=attrs.dtype or data.dtype)
-    if length is not None:
-        mask = _within(xp, attrs.axis, data, length)
-        data = xp.where(mask, data, data.dtype.type(-sign * xp.inf))
-    result = _shifted(xp, attrs, data, sign)
-    xp.exp(result, out=result)
-    if length is not None:
-        result = xp.where(mask, result, result.dtype.type(0))  # a row of length 0 has no maximum
-        total = result.sum(axis=attrs.axis, keepdims=True)
-        total[total == 0] = 1
-        result /= total
-    else:
+        return xp.zeros(data.shape, dtype=dtype)
+    blocks = _blocks(attrs, data)
+    if len(blocks) == 1:
+        return compute(data).astype(dtype, copy=False)
+    result = xp.empty(data.shape, dtype=dtype)
+    for block in blocks:
+        result[block] = compute(data[block])
+    return result
+
+
+def _normalized(xp: Any, attrs: Attrs, data: Any, length: Any, sign: int) -> Any:
+    if length is not None and data.size:
+        return _masked(xp, attrs, data, length, sign)
+
+    def compute(block: Any) -> Any:
+        result = _shifted(xp, attrs, block, sign)
+        xp.exp(result, out=result)
         result /= result.sum(axis=attrs.axis, keepdims=True)
+        return result
+
+    return _in_blocks(xp, attrs, data, compute)
+
+
+def _masked(xp: Any, attrs: Attrs, data: Any, length: Any, sign: int) -> Any:
+    """softmax of the positions before each length; 0 behind."""
+    mask = _within(xp, attrs.axis, data, length)
+    result = _shifted(xp, attrs, xp.where(mask, data, data.dtype.type(-sign * xp.inf)), sign)
+    xp.exp(result, out=result)
+    result = xp.where(mask, result, result.dtype.type(0))  # a row of length 0 has no maximum
+    total = result.sum(axis=attrs.axis, keepdims=True)
+    total[total == 0] = 1
+    result /= total
     return result.astype(attrs.dtype or data.dtype, copy=False)
 
 
@@ -94,12 +127,13 @@ def _softmin(xp: Any, attrs: Attrs, data: Any, length: Any = None) -> Any:
 
 
 def _log_softmax(xp: Any, attrs: Attrs, data: Any) -> Any:
-    if not data.size:
-        return xp.zeros(data.shape, dtype=attrs.dtype or data.dtype)
-    result = _shifted(xp, attrs, data, 1)
-    total = xp.exp(result).sum(axis=attrs.axis, keepdims=True)
-    result -= xp.log(total, out=total)
-    return result.astype(attrs.dtype or data.dtype, copy=False)
+    def compute(block: Any) -> Any:
+        result = _shifted(xp, attrs, block, 1)
+        total = xp.exp(result).sum(axis=attrs.axis, keepdims=True)
+        result -= xp.log(total, out=total)
+        return result
+
+    return _in_blocks(xp, attrs, data, compute)
 
 
 def _scaled(attrs: Attrs, result: Any, head: Any) -> Any:
