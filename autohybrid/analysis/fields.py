@@ -16,6 +16,7 @@ from autohybrid.analysis.blocks import is_plain_child, report_plain_child
 from autohybrid.analysis.calls import default_value, run_function_body
 from autohybrid.analysis.frame import Env, Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
+from autohybrid.analysis.registration import check_registration
 from autohybrid.analysis.values import (
     ANY,
     Func,
@@ -76,6 +77,7 @@ class ConstructorFields:
                 fields[name] = Static("any", ANY, "state")
         if owner is info and session.classes.block_kind(info) == "hybrid":
             _report_children(frame, definition, fields)
+            check_registration(frame, info, definition, fields)
         return fields
 
     def _without_constructor(self, info: ClassInfo) -> Mapping[str, Value]:

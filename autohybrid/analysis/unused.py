@@ -42,6 +42,7 @@ def check_unused(frame: Frame, info: ClassInfo, definition: FunctionNode, fields
     if constructor is None:
         return
     uses = _uses(definition)
+    _check_inputs(frame, definition, fields)
     taken = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for name, node in _unconditional_assignments(constructor.body):
         value = fields.get(name)
@@ -56,6 +57,17 @@ def check_unused(frame: Frame, info: ClassInfo, definition: FunctionNode, fields
             elif all(guard is not None and _is_off(frame, info, guard) for guard in guards):
                 flag = next(guard.field for guard in guards if guard is not None)
                 _report(frame, node, name, "child", flag)
+
+
+def _check_inputs(frame: Frame, definition: FunctionNode, fields: Mapping[str, Value]) -> None:
+    """An input that nothing reads is no input of the graph, and its shape cannot be inferred."""
+    arguments = definition.args.args[2 : len(definition.args.args) - len(definition.args.defaults)]
+    names = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
+    if "locals" in names or isinstance(definition.body[-1], ast.Raise):
+        return
+    for argument in arguments:
+        if argument.arg not in names and not isinstance(fields.get(argument.arg), Parameter):
+            frame.report(EventKind.SIGNATURE, argument, name="unused", subject=argument, confidence=Confidence.LIKELY)
 
 
 def _report(frame: Frame, node: ast.AST, name: str, what: str, flag: str) -> None:
