@@ -18,7 +18,11 @@ from autohybrid.tensor.opdef import OpDef
 
 CASES = [(op, k) for op, k in pairs() if op.samples[k].shapes]
 #: Operators that must read a number from the device, because how much memory they need follows from values: what it is.
-READERS = {"_contrib_ROIAlign": "the largest number of samples of a bin", "_backward_ROIAlign": "the same"}
+READERS = {
+    "_contrib_ROIAlign": "the largest number of samples of a bin",
+    "_backward_ROIAlign": "the same",
+    "_contrib_RROIAlign": "the same",
+}
 
 
 def check_transfers(op: OpDef) -> None:
