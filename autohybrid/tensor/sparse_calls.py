@@ -266,6 +266,10 @@ def _update_rows(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any) -
     return out
 
 
+def _refuse_dense_gradient(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    raise MXNetError(f"operator {op.name}: `grad` must be row_sparse, it is {inputs[1].stype}; convert with `tostype`")
+
+
 _UNARY = (
     "abs", "sign", "ceil", "floor", "trunc", "fix", "rint", "round", "square", "sqrt", "cbrt", "relu", "negative",
     "sin", "tan", "sinh", "tanh", "arcsin", "arctan", "arcsinh", "arctanh", "degrees", "radians", "expm1", "log1p",
@@ -294,6 +298,7 @@ RULES: dict[str, Rule] = {
     "_scatter_minus_scalar": _on_stored,
     "_contrib_quadratic": _quadratic,
     "_square_sum": _square_sum,
+    "_sparse_adagrad_update": _refuse_dense_gradient,
     "cast_storage": _cast_storage,
     "_sparse_retain": _retain,
     "_contrib_getnnz": _count_stored,

@@ -225,3 +225,31 @@ def test_executors_give_the_storage_type_of_imperative_calls() -> None:
     bound.backward(nd.ones((3, 3)))
     assert bound.grad_dict["x"].stype == "row_sparse"
     assert (bound.grad_dict["x"].asnumpy() == 1).all()
+
+
+def test_sparse_adagrad_is_mxnets() -> None:
+    weight, history = nd.ones((3, 2)), nd.ones((3, 2)) * 0.25
+    gradient = nd.array([[0, 0], [1, 2], [0, 0]]).tostype("row_sparse")
+    nd.sparse.adagrad_update(weight, gradient, history, lr=0.1, epsilon=0.5, rescale_grad=0.5, out=weight)
+    np.testing.assert_allclose(weight.asnumpy(), [[1, 1], [0.95, 0.9244071], [1, 1]], rtol=1e-6)
+    np.testing.assert_allclose(history.asnumpy(), [[0.25, 0.25], [0.5, 1.25], [0.25, 0.25]])
+    with pytest.raises(MXNetError, match="row_sparse"):
+        nd.sparse.adagrad_update(weight, nd.ones((3, 2)), history, lr=0.1)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adagrad", "ftrl"])
+def test_sparse_and_dense_gradients_train_the_rows_in_use_alike(optimizer: str) -> None:
+    trained = []
+    for sparse_grad in (False, True):
+        mx.random.seed(1)
+        net = mx.gluon.nn.Embedding(6, 3, sparse_grad=sparse_grad)
+        net.initialize(mx.init.Normal(0.1))
+        trainer = mx.gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.1})
+        for _ in range(3):
+            with mx.autograd.record():
+                loss = (net(nd.array([0, 2, 2])) ** 2).sum()
+            loss.backward()
+            trainer.step(1)
+        assert net.weight.grad().stype == ("row_sparse" if sparse_grad else "default")
+        trained.append(net.weight.data().asnumpy()[[0, 2]])
+    np.testing.assert_allclose(*trained, rtol=1e-5, atol=1e-6)
