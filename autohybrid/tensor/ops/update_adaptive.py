@@ -23,6 +23,7 @@ from autohybrid.tensor.update_rules import (
     ftml,
     ftrl,
     group_adagrad,
+    rescaled,
     rmsprop,
     rmsprop_alex,
 )
@@ -113,8 +114,14 @@ def _group_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shape
     return [shape, shape, history], [shape]
 
 
-def _sparse_adagrad(xp: Any, attrs: Attrs, *arrays: Any) -> Any:
-    raise MXNetError("`grad` must be a row_sparse array; for a dense one use the AdaGrad optimizer")
+def _sparse_adagrad(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
+    if attrs.wd:
+        raise MXNetError(f"`wd` is not supported by the sparse update, got {attrs.wd}")
+    weight, grad, history = widen(xp, *arrays)
+    fresh = rescaled(xp, attrs, grad)
+    history = history + xp.square(fresh)
+    weight = weight - attrs.lr * fresh / xp.sqrt(history + attrs.epsilon)
+    return narrow(weight, arrays[0]), narrow(history, arrays[2])
 
 
 _W = (2, 3)
@@ -234,6 +241,7 @@ OPERATORS: tuple[OpDef, ...] = (
         attrs=(LR, Attr("epsilon", "float", 1e-7), WD, RESCALE, CLIP),
         aux=("history",),
         mutates=("history",),
+        stores_sparse=True,
         doc="Adagrad for the rows that a row_sparse gradient holds; a dense gradient is refused.",
         samples=(Sample(((2, 3),) * 3, {"lr": 0.1}, error="MXNetError"),),
     ),
