@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from autohybrid.ndarray import NDArray
-from autohybrid.optim.metric.base import EvalMetric, alias, check_label_shapes, host, register
+from autohybrid.optim.metric.base import EvalMetric, alias, check_label_shapes, compensated_sum, host, register
 
 
 class _LogProbability(EvalMetric):
@@ -88,7 +88,8 @@ class Perplexity(EvalMetric):
             classes = wanted.astype("int64").clip(0, rows.shape[1] - 1)
             chosen = rows[numpy.arange(wanted.size), classes]
             counted = numpy.ones(wanted.shape, bool) if self.ignore_label is None else wanted != self.ignore_label
-            loss -= float(numpy.log(numpy.maximum(1e-10, chosen[counted])).sum())
+            logs = numpy.log(numpy.maximum(1e-10, chosen[counted]).astype("float64")).astype(scores.dtype)
+            loss -= compensated_sum(logs)
             count += int(counted.sum())
         self._add(loss, count)
 
@@ -108,7 +109,7 @@ class Loss(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         for pred in [preds] if isinstance(preds, NDArray) else preds:
             values = host(pred)
-            self._add(values.sum(), values.size)
+            self._add(compensated_sum(values.ravel()), values.size)
 
 
 @register
