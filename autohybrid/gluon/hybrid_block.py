@@ -144,7 +144,7 @@ class HybridBlock(Block):
         if not arrays:
             raise ValueError(f"{self.name}: none of the inputs is an array or a symbol")
         if state.builder is not None:
-            return self._call_hybrid_forward(ndarray, x, args, self._stand_ins(devices[0]))
+            return state.builder.run_hybrid_forward(self, (x, *args))
         if self._active and not any(isinstance(a, DeferredTensor) for a in (x, *args)):
             return self._run_compiled(x, args, devices)
         return self._run_imperatively(devices, x, args)

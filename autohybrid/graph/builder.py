@@ -50,11 +50,14 @@ class Builder:
         call_block: Callable[[Any, Sequence[Any]], Any],
         enter_function: Callable[[Any], None],
         control: Any = None,
+        run_hybrid_forward: Callable[[Any, Sequence[Any]], Any] | None = None,
     ) -> None:
         #: How a block that the code calls is put into the graph; blocks are of a higher layer, so it is passed in.
         self.call_block = call_block
         #: How `contrib.cond` and `contrib.while_loop` become nodes.
         self.control = control
+        #: How the `hybrid_forward` of a block runs that calls it from a `forward` of its own.
+        self.run_hybrid_forward = run_hybrid_forward
         #: Told of every function of the user's that is about to run.
         self.enter_function = enter_function
         self.recording = recording

@@ -23,6 +23,11 @@ def run_block_code(block: Any, args: Sequence[Any]) -> Any:
         return lowered_method(block, "forward", owner)(*args)
     if not hasattr(block, "hybrid_forward") or "hybrid_forward" not in vars(owner):
         return block.forward(*args)
+    return run_hybrid_forward(block, args)
+
+
+def run_hybrid_forward(block: Any, args: Sequence[Any]) -> Any:
+    """The same for `block.hybrid_forward`, with the block's own parameters."""
     ctx = next((a._ctx for a in _arrays(args)), current_context())
     params = block._stand_ins(ctx)
     return _hybrid_forward(block)(ndarray, *args, **params)

@@ -21,7 +21,7 @@ from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.tape import state
-from autohybrid.transform.block_code import run_block_code
+from autohybrid.transform.block_code import run_block_code, run_hybrid_forward
 from autohybrid.transform.block_state import BlocksUsed
 from autohybrid.transform.contrib_control import ContribControl
 from autohybrid.transform.findings import Findings, findings_of
@@ -150,7 +150,9 @@ class CompiledBlock:
             blocks.enter(block)
             return run_block_code(block, args)
 
-        builder = Builder(state.recording, state.training, call_block, functions.enter, ContribControl)
+        builder = Builder(
+            state.recording, state.training, call_block, functions.enter, ContribControl, run_hybrid_forward
+        )
         try:
             with watch.watching():
                 function = _trace(self.block, builder, blocks, structure, arrays)
@@ -197,7 +199,9 @@ def _trace(
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
     with builder:
         inputs = [builder.input(builder.fresh_name(n, True), a) for n, a in zip(names, arrays)]
-        result = builder.call_block(block, unflatten(structure, iter(inputs)))
+        blocks.enter(block)
+        # A block with a `forward` of its own compiles what that calls as `super().forward(...)`.
+        result = run_hybrid_forward(block, unflatten(structure, iter(inputs)))
         leaves: list[Any] = []
         result_structure = flatten(result, leaves, plain_only=True)
         heads = tuple([_result_head(builder, leaf) for leaf in leaves])

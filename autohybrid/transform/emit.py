@@ -41,7 +41,7 @@ def compile_lowered(
 
 
 class _Mangling(ast.NodeVisitor):
-    """Private names (`self.__size`) as Python spells them inside the class body, which the emitted function has left."""
+    """Private names (`self.__size`) as Python spells them in a class body, which the emitted function has left."""
 
     def __init__(self, class_name: str) -> None:
         self.prefix = f"_{class_name.lstrip('_')}"

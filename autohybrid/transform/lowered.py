@@ -40,6 +40,8 @@ def lowered_method(block: Any, name: str, owner: type) -> Callable[..., Any]:
 
 def lowered_callable(function: Any) -> Callable[..., Any]:
     """A function or method of the user's with its code lowered; anything else is itself."""
+    if not _is_plain(getattr(function, "__func__", function)):
+        return function  # type: ignore[no-any-return]
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         owner = _owner_of(type(function.__self__), function.__func__)
         if function.__name__ == "hybrid_forward" and owner is not None:

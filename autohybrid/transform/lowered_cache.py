@@ -1,4 +1,4 @@
-"""Lowered texts kept by the digest of their source, in memory and on disk, so that LibCST is needed once for each function.
+"""Lowered texts kept by the digest of their source, in memory and on disk: LibCST is needed once for each function.
 
 A text also depends on which of the names it calls are functions of the user's; those answers are kept with it and asked
 again. On disk a text is one small JSON file in the user's cache folder, written under a temporary name and renamed, so
