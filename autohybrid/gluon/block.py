@@ -275,7 +275,7 @@ class Block:
             builder = state.builder
             out = self.forward(*args) if builder is None else builder.call_block(self, args)
         except UninitializedParameterError as error:
-            error.extend(self.collect_params().values())
+            error.extend(self._collect_params_with_prefix().values())
             raise
         if self._forward_hooks:
             for hook in tuple(self._forward_hooks.values()):
