@@ -177,6 +177,21 @@ def _one_hot(xp: Any, attrs: Attrs, index: Any) -> Any:
     return xp.where(hot, on, off)
 
 
+def _infer_onehot_encode(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
+    shape = unify(unify(ins[1], outs[0]), (-1, -1))
+    assert shape is not None
+    return [unify(ins[0], shape[:1]), shape], [shape]
+
+
+def _onehot_encode_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    dtype = unify_dtypes([ins[1], outs[0]])
+    return [ins[0], dtype], [dtype]
+
+
+def _onehot_encode(xp: Any, attrs: Attrs, index: Any, like: Any) -> Any:
+    return (to_integers(xp, index)[:, None] == xp.arange(like.shape[1])).astype(like.dtype)
+
+
 _TAKE = (
     Attr("axis", "int", 0),
     Attr("mode", "enum", "clip", ("clip", "raise", "wrap"), doc="for indices out of range"),
@@ -305,6 +320,21 @@ OPERATORS: tuple[OpDef, ...] = (
             Sample(((1,),), {"depth": 1, "dtype": "int32"}, values={0: [0]}),
             Sample(((0,),), {"depth": 3}),
             Sample(((2,),), {"depth": -1}, error="MXNetError"),
+        ),
+    ),
+    OpDef(
+        "_onehot_encode",
+        _onehot_encode,
+        inputs=("lhs", "rhs"),
+        infer_shape=_infer_onehot_encode,
+        infer_dtype=_onehot_encode_dtype,
+        grad=zero_gradient,
+        doc="A 1 in each row at the index `lhs[i]`, 0 elsewhere, in the shape (n, classes) and dtype of `rhs`.",
+        samples=(
+            Sample(((3,), (3, 4)), values={0: [0, 3, 9]}),
+            Sample(((1,), (1, 1)), values={0: [0]}),
+            Sample(((0,), (0, 4))),
+            Sample(((2,), (3, 4)), error="MXNetError"),
         ),
     ),
 )
