@@ -23,6 +23,7 @@ _OWN_HINT = re.compile(r"#\s*autohybrid\s*:|#\s*noqa[^#\n]*\bAH\d", re.IGNORECAS
 _BARE_HINT = re.compile(r"#\s*noqa(?!\s*:\s*[A-Z]+\d)", re.IGNORECASE)
 _NOQA = re.compile(r"#\s*noqa(?P<list>\s*:\s*(?P<codes>[A-Z]+\d+(?:[\s,]+[A-Z]+\d+)*))?(?![\w-])", re.IGNORECASE)
 _OURS = re.compile(r"#\s*autohybrid\s*:\s*(?P<word>[\w-]+)\s*(?:\[(?P<codes>[^\]#]*)\])?(?P<reason>[^#]*)")
+_END_OF_FILE = 2**31
 _CODE = re.compile(r"[^\s,]+")
 
 
@@ -76,7 +77,6 @@ def read_directives(path: str, text: str) -> tuple[Directive, ...]:
         return ()
     found: list[Directive] = []
     off: Directive | None = None
-    end = text.count("\n") + 1
     for comment in _comments(text):
         for directive in _parse(path, comment):
             if directive.kind is not Kind.RANGE:
@@ -87,7 +87,7 @@ def read_directives(path: str, text: str) -> tuple[Directive, ...]:
                 found.append(_ranged(off, comment.line))
                 off = None
     if off is not None:
-        found.append(_ranged(off, end))
+        found.append(_ranged(off, _END_OF_FILE))
     return tuple(sorted(found, key=lambda item: item.span))
 
 
@@ -114,8 +114,10 @@ def _comments(text: str) -> Iterator[_Comment]:
     pending: list[tuple[str, int, int]] = []
     alone: list[tuple[str, int, int]] = []
     first = 0
+    # A carriage return alone ends a line in Python, but makes the tokenizer of CPython 3.12 and later lose its place.
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(plain).readline):
             line, column = token.start
             if token.type == tokenize.COMMENT:
                 (pending if first or token.line[:column].strip() else alone).append((token.string, line, column + 1))
@@ -166,7 +168,7 @@ def _parse_own(path: str, comment: _Comment, match: re.Match[str]) -> Directive:
     selectors, spans = _codes(path, comment, match)
     kinds = {"ignore": Kind.IGNORE, "file-ignore": Kind.FILE_IGNORE, "off": Kind.RANGE, "on": Kind.RANGE}
     kind = kinds.get(word, Kind.UNKNOWN)
-    first, last = (1, 2**31) if kind is Kind.FILE_IGNORE else (comment.first, comment.last)
+    first, last = (1, _END_OF_FILE) if kind is Kind.FILE_IGNORE else (comment.first, comment.last)
     end = match.start() + len(match[0].rstrip())
     return Directive(
         kind, selectors, _span(path, comment, match.start(), end), first, last, match["reason"].strip(" :-"), word,

@@ -40,6 +40,7 @@ def rows(cli: Cli, tmp_path: Path, text: str, *flags: str) -> list[tuple[str, in
         "# autohybrid: file-ignore\nbadAH101\n",
         "# autohybrid: off\nbadAH101\nbadAH102\n# autohybrid: on\n",
         "# autohybrid: off[AH1]\nbadAH101\n",
+        "# autohybrid: off\rx = 1\rbadAH101\r",
     ],
 )
 def test_covered_findings_are_silent(cli: Cli, tmp_path: Path, text: str) -> None:

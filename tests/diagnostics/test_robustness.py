@@ -45,7 +45,8 @@ def test_any_bytes(data: bytes) -> None:
 @given(st.lists(WORDS, max_size=30).map("".join))
 def test_any_mixture_of_code_and_comments(text: str) -> None:
     check("a.py", text.encode())
-    for directive in read_directives("a.py", text):
+    # Text with a null byte is no Python and never gets here; the tokenizer of CPython 3.13.0 breaks on it.
+    for directive in read_directives("a.py", text.replace("\0", "")):
         assert directive.first <= directive.last
 
 
