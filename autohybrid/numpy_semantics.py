@@ -10,7 +10,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 
 class _Process:
@@ -30,6 +30,13 @@ _thread = _Thread()
 def is_np_shape() -> bool:
     """Whether shapes have numpy's meaning: `()` is a scalar and 0 an empty axis."""
     return _process.shape if _thread.shape is None else _thread.shape
+
+
+def shape_semantics() -> Literal["classic", "numpy", "both"]:
+    """What files may hold here: 'both' while numpy mode is on for the process, 'numpy' inside a scope only."""
+    if not is_np_shape():
+        return "classic"
+    return "both" if _process.shape else "numpy"
 
 
 def is_np_array() -> bool:

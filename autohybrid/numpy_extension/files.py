@@ -28,8 +28,7 @@ def _converted(arr: Any) -> Any:
 
 def load(file: str | os.PathLike[str]) -> Any:
     """The arrays of a file as `mx.np` arrays: a dict when they were saved with names, else a list."""
-    with numpy_semantics.np_shape(True):
-        found = saving.load(file)
+    found = saving.read_file(file, "both")
     if isinstance(found, dict):
         return {name: ndarray(array) for name, array in found.items()}
     return [ndarray(array) for array in found]

@@ -13,7 +13,7 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import DTYPE_FLAGS
 
 Host = np.ndarray[Any, Any]
+#: What shapes mean to the reader: classic, numpy's, or (numpy mode for the whole process) either.
+Semantics = Literal["classic", "numpy", "both"]
 
 _LIST_MAGIC = 0x112
 _V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
@@ -97,12 +99,12 @@ def _contents(block: Host) -> bytes | memoryview:
 
 # -- reading -----------------------------------------------------------------------------------------------------------
 def decode_file(
-    stream: BinaryIO, size: int, source: str, numpy_shapes: bool = False
+    stream: BinaryIO, size: int, source: str, semantics: Semantics = "classic"
 ) -> tuple[list[StoredArray], list[str]]:
     """The arrays and names of a file of `size` bytes. `source` names it in messages.
 
-    Raises MXNetError when it is not a `.params` file, is cut or damaged, or was written under numpy semantics while
-    `numpy_shapes` is False.
+    Raises MXNetError when it is not a `.params` file, is cut or damaged, or was written under other semantics than the
+    reader's.
     """
     reader = _Reader(stream, size, source)
     magic = reader.number("<Q", "the list magic")
@@ -113,7 +115,7 @@ def decode_file(
     arrays = []
     for index in range(count):
         reader.subject = f"array {index} of {count}"
-        arrays.append(_array(reader, numpy_shapes))
+        arrays.append(_array(reader, semantics))
     reader.subject = ""
     names = _names(reader)
     if names and len(names) != count:
@@ -121,9 +123,9 @@ def decode_file(
     return arrays, names
 
 
-def decode_array(stream: BinaryIO, size: int, source: str, numpy_shapes: bool = True) -> StoredArray:
+def decode_array(stream: BinaryIO, size: int, source: str) -> StoredArray:
     """One array record, as pickled arrays hold it. Raises MXNetError, see `decode_file`."""
-    return _array(_Reader(stream, size, source), numpy_shapes)
+    return _array(_Reader(stream, size, source), "both")
 
 
 class _Reader:
@@ -183,12 +185,14 @@ class _Reader:
         return flat.astype(dtype, copy=False).reshape(shape)
 
 
-def _array(reader: _Reader, numpy_shapes: bool) -> StoredArray:
+def _array(reader: _Reader, semantics: Semantics) -> StoredArray:
     version = reader.number("<I", "the version")
+    if version != _V3 and semantics == "numpy":
+        reader.fail("the array was saved under classic semantics; load it outside `mx.np_shape()`")
     if version not in (_V2, _V3):
         shape = _shape(reader, "<q") if version == _V1 else _extents(reader, version, "<I")
         return _dense(reader, shape)
-    if version == _V3 and not numpy_shapes:
+    if version == _V3 and semantics == "classic":
         reader.fail("the array was saved under numpy semantics; load it after `mx.npx.set_np()`, with `mx.npx.load`")
     flag = reader.number("<i", "the storage type")
     stype = _STORAGE.get(flag)

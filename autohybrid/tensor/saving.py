@@ -13,7 +13,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.files import write_atomically
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.backend import num_gpus, to_device, to_host
-from autohybrid.tensor.params_file import StoredArray, decode_array, decode_file, encode_array, encode_file
+from autohybrid.tensor.params_file import Semantics, StoredArray, decode_array, decode_file, encode_array, encode_file
 
 __all__ = ["load", "load_frombuffer", "save"]
 
@@ -42,6 +42,11 @@ def load(fname: str | os.PathLike[str]) -> Any:
 
     Raises MXNetError naming the file and the place when it is missing, cut, damaged or something else.
     """
+    return read_file(fname, numpy_semantics.shape_semantics())
+
+
+def read_file(fname: str | os.PathLike[str], semantics: Semantics) -> Any:
+    """`load` for a reader of these semantics."""
     if not isinstance(fname, (str, os.PathLike)):
         raise TypeError(f"fname required to be a string, got {type(fname).__name__}")
     path = os.fspath(fname)
@@ -49,7 +54,7 @@ def load(fname: str | os.PathLike[str]) -> Any:
         with open(path, "rb") as stream:
             size = stream.seek(0, io.SEEK_END)
             stream.seek(0)
-            stored, names = decode_file(stream, size, repr(path), numpy_semantics.is_np_shape())
+            stored, names = decode_file(stream, size, repr(path), semantics)
     except OSError as error:
         raise MXNetError(f"cannot read {path!r}: {error.strerror or error}") from error
     return _assembled(stored, names)
@@ -60,7 +65,8 @@ def load_frombuffer(buf: bytes) -> Any:
     if not isinstance(buf, (bytes, bytearray, memoryview)):
         raise TypeError(f"buf required to be a string or bytes, got {type(buf).__name__}")
     stream = io.BytesIO(buf)
-    return _assembled(*decode_file(stream, stream.getbuffer().nbytes, "the buffer", numpy_semantics.is_np_shape()))
+    size = stream.getbuffer().nbytes
+    return _assembled(*decode_file(stream, size, "the buffer", numpy_semantics.shape_semantics()))
 
 
 def to_record(array: NDArray) -> bytearray:

@@ -22,7 +22,7 @@ FILES = sorted(RECORDED.glob("*.params"))
 
 
 def decode(data: bytes, numpy_shapes: bool = False) -> tuple[list[StoredArray], list[str]]:
-    return decode_file(io.BytesIO(data), len(data), "'weights.params'", numpy_shapes)
+    return decode_file(io.BytesIO(data), len(data), "'weights.params'", "both" if numpy_shapes else "classic")
 
 
 def encode(arrays: list[StoredArray], names: list[str], numpy_shapes: bool = False) -> bytes:

@@ -66,6 +66,10 @@ def test_scalars_and_empty_arrays_survive_a_file_of_np_arrays(tmp_path: Path) ->
     assert {n: (a.shape, a.tolist()) for n, a in found.items()} == {n: (a.shape, a.tolist()) for n, a in arrays.items()}
     with pytest.raises(mx.MXNetError, match="numpy semantics"):
         nd.load(path)
+    nd.save(path, nd.ones((2,)))
+    assert mx.npx.load(path)[0].tolist() == [1, 1]
+    with mx.np_shape(True), pytest.raises(mx.MXNetError, match="classic semantics"):
+        nd.load(path)
     with pytest.raises(TypeError, match=r"npx\.save"):
         mx.npx.save(path, nd.ones((1,)))
 
