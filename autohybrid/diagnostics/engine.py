@@ -14,7 +14,7 @@ from autohybrid.diagnostics.model import Diagnostic
 from autohybrid.diagnostics.report import Report
 from autohybrid.diagnostics.selection import Selection
 from autohybrid.diagnostics.sources import Sources
-from autohybrid.diagnostics.suppressions import apply_directives, has_directives, read_directives, resolve
+from autohybrid.diagnostics.suppressions import silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,24 +163,20 @@ class _Assembly:
     def _one_file(self, path: str, findings: list[Diagnostic]) -> tuple[list[Diagnostic], list[Diagnostic]]:
         selection, absolute = self._selection[path], self._absolute[path]
         findings = [finding for finding in findings if self._is_active(finding.code, path)]
-        silenced: list[Diagnostic] = []
         text = self._sources.get_text(path)
-        if has_directives(text):
+        applied = silence(path, text, findings, get_codes)
+        findings = list(applied.kept)
+        if applied.directives:
             from autohybrid.diagnostics.suppression_audit import audit
 
-            codes = get_codes()
-            directives = tuple(resolve(directive, codes) for directive in read_directives(path, text))
-            applied = apply_directives(findings, directives)
-            about = audit(
+            findings += audit(
                 path,
-                directives,
                 applied,
-                codes,
+                get_codes(),
                 lambda code: self._is_active(code, path),
                 lambda line: self._sources.get_line(path, line),
             )
-            findings = [*applied.kept, *about]
-            silenced = [replace(finding, suppressed=by.reason) for finding, by in applied.suppressed]
+        silenced = [replace(finding, suppressed=by.reason) for finding, by in applied.suppressed]
         notebook = self._sources.find_notebook(path)
         if notebook is not None:
             findings = [notebook.localise(finding) for finding in findings]

@@ -18,7 +18,6 @@ _WORDS = ("ignore", "file-ignore", "off", "on")
 
 def audit(
     path: str,
-    directives: Sequence[Directive],
     applied: Applied,
     codes: Mapping[str, str],
     is_active: Callable[[str], bool],
@@ -27,7 +26,7 @@ def audit(
     """The AH9xx findings of one file. `is_active` says whether a rule runs on it: only then can a comment be unused."""
     fixes: dict[Span, Fix] = {}
     events: list[Event] = []
-    for directive in directives:
+    for directive in applied.directives:
         events.extend(_events(directive, applied, codes, is_active))
         fixes.update(_removals(directive, events, get_line))
     found = judge({path: tuple(events)})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -193,13 +193,24 @@ def _span(path: str, comment: _Comment, start: int, end: int) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What is left to report, and what was suppressed, each with the comment that did it."""
+    """What is left to report, what was suppressed, each with the comment that did it, and all comments of the file."""
 
     kept: tuple[Diagnostic, ...]
-    suppressed: tuple[tuple[Diagnostic, Directive], ...]
+    suppressed: tuple[tuple[Diagnostic, Directive], ...] = ()
+    directives: tuple[Directive, ...] = ()
 
 
-def apply_directives(findings: Sequence[Diagnostic], directives: Sequence[Directive]) -> Applied:
+def silence(
+    path: str, text: str, findings: Sequence[Diagnostic], get_codes: Callable[[], Mapping[str, str]]
+) -> Applied:
+    """Apply the comments in the text of a file to the findings in it. `get_codes` gives code and name of every rule."""
+    if not has_directives(text):
+        return Applied(tuple(findings))
+    codes = get_codes()
+    return apply_directives(findings, tuple(resolve(directive, codes) for directive in read_directives(path, text)))
+
+
+def apply_directives(findings: Sequence[Diagnostic], directives: tuple[Directive, ...]) -> Applied:
     """Split the findings of one file by its (resolved) comments; the narrowest one that covers a finding gets it."""
     kept: list[Diagnostic] = []
     suppressed: list[tuple[Diagnostic, Directive]] = []
@@ -212,7 +223,7 @@ def apply_directives(findings: Sequence[Diagnostic], directives: Sequence[Direct
                 break
         else:
             kept.append(finding)
-    return Applied(tuple(kept), tuple(suppressed))
+    return Applied(tuple(kept), tuple(suppressed), directives)
 
 
 def covers_code(directive: Directive, code: str) -> bool:
