@@ -27,30 +27,41 @@ def clipped(xp: Any, grad: Any, limit: float) -> Any:
     return grad if limit < 0 else xp.clip(grad, -limit, limit)
 
 
+def scaled(grad: Any, factor: float) -> Any:
+    """`grad * factor`, without a pass over the array for 1."""
+    return grad if factor == 1.0 else grad * factor
+
+
+def plus_decay(grad: Any, weight: Any, wd: Any) -> Any:
+    """`grad + wd * weight`, without a pass over the arrays for a rate of 0."""
+    return grad if isinstance(wd, float) and wd == 0.0 else grad + wd * weight
+
+
 def rescaled(xp: Any, attrs: Any, grad: Any) -> Any:
-    """The gradient times `rescale_grad`, then clipped."""
-    return clipped(xp, grad * attrs.rescale_grad, attrs.clip_gradient)
+    """The gradient times `rescale_grad`, then clipped. It may be the gradient itself: not to be written to."""
+    return clipped(xp, scaled(grad, attrs.rescale_grad), attrs.clip_gradient)
 
 
 def decayed(xp: Any, attrs: Any, weight: Any, grad: Any, wd: Any) -> Any:
     """The gradient times `rescale_grad` plus the decay, then clipped: the order of Adam and RMSProp."""
-    return clipped(xp, grad * attrs.rescale_grad + wd * weight, attrs.clip_gradient)
+    return clipped(xp, plus_decay(scaled(grad, attrs.rescale_grad), weight, wd), attrs.clip_gradient)
 
 
 def sgd(xp: Any, attrs: Any, weight: Any, grad: Any, *, lr: Any, wd: Any) -> tuple[Any, ...]:
     """weight - lr * (grad + wd * weight)."""
-    return (weight - lr * (rescaled(xp, attrs, grad) + wd * weight),)
+    return (weight - lr * plus_decay(rescaled(xp, attrs, grad), weight, wd),)
 
 
 def sgd_momentum(xp: Any, attrs: Any, weight: Any, grad: Any, mom: Any, *, lr: Any, wd: Any) -> tuple[Any, ...]:
     """The velocity keeps `momentum` of itself and gains the step."""
-    mom = attrs.momentum * mom - lr * (rescaled(xp, attrs, grad) + wd * weight)
+    mom = attrs.momentum * mom
+    mom -= lr * plus_decay(rescaled(xp, attrs, grad), weight, wd)
     return weight + mom, mom
 
 
 def nesterov(xp: Any, attrs: Any, weight: Any, grad: Any, mom: Any, *, lr: Any, wd: Any) -> tuple[Any, ...]:
     """Momentum that looks ahead: the step is taken again with the new velocity."""
-    step = lr * (rescaled(xp, attrs, grad) + wd * weight)
+    step = lr * plus_decay(rescaled(xp, attrs, grad), weight, wd)
     mom = attrs.momentum * mom - step
     return weight + attrs.momentum * mom - step, mom
 
@@ -76,13 +87,22 @@ def signum(xp: Any, attrs: Any, weight: Any, grad: Any, mom: Any, *, lr: Any, wd
 def _moments(xp: Any, attrs: Any, grad: Any, mean: Any, var: Any) -> tuple[Any, Any]:
     # In single precision 1 - 0.999 is not 0.001, and MXNet's attributes are single.
     beta1, beta2 = xp.float32(attrs.beta1), xp.float32(attrs.beta2)
-    return beta1 * mean + (1 - beta1) * grad, beta2 * var + (1 - beta2) * xp.square(grad)
+    mean, var = beta1 * mean, beta2 * var
+    mean += (1 - beta1) * grad
+    squares = xp.square(grad)
+    squares *= 1 - beta2
+    var += squares
+    return mean, var
 
 
 def adam(xp: Any, attrs: Any, weight: Any, grad: Any, mean: Any, var: Any, *, lr: Any, wd: Any) -> tuple[Any, ...]:
     """Adam without bias correction (the optimizer folds it into lr)."""
     mean, var = _moments(xp, attrs, decayed(xp, attrs, weight, grad, wd), mean, var)
-    return weight - lr * mean / (xp.sqrt(var) + attrs.epsilon), mean, var
+    scale = xp.sqrt(var)
+    scale += attrs.epsilon
+    step = lr * mean
+    step /= scale
+    return weight - step, mean, var
 
 
 def adamw(
@@ -108,8 +128,13 @@ def adamw_gradient(xp: Any, attrs: Any, grad: Any, scale: Any) -> Any:
 def rmsprop(xp: Any, attrs: Any, weight: Any, grad: Any, n: Any, *, lr: Any, wd: Any) -> tuple[Any, ...]:
     """Tieleman and Hinton's: the step is divided by the running root mean square of gradients."""
     fresh = decayed(xp, attrs, weight, grad, wd)
-    n = attrs.gamma1 * n + (1 - attrs.gamma1) * xp.square(fresh)
-    return clipped(xp, weight - lr * fresh / xp.sqrt(n + attrs.epsilon), _limit(attrs)), n
+    squares = xp.square(fresh)
+    squares *= 1 - attrs.gamma1
+    n = attrs.gamma1 * n
+    n += squares
+    step = lr * fresh
+    step /= xp.sqrt(n + attrs.epsilon)
+    return clipped(xp, weight - step, _limit(attrs)), n
 
 
 def rmsprop_alex(
