@@ -92,15 +92,21 @@ def _stamp(path: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=256)
 def _findings_in(path: str, stamp: tuple[int, int]) -> tuple[Diagnostic, ...]:
-    """What `autohybrid check` finds in one file, notes left out. `stamp` renews the answer when the file changes."""
+    """What `autohybrid check` finds in one file, without infos and what comments in it silence.
+
+    `stamp` renews the answer when the file changes.
+    """
     from autohybrid.analysis.project import AnalysisSettings, analyze
     from autohybrid.analysis.source import SourceFile
+    from autohybrid.diagnostics.engine import get_codes
     from autohybrid.diagnostics.judge import judge
+    from autohybrid.diagnostics.suppressions import silence
 
     with tokenize.open(path) as stream:
         text = stream.read()
     events = analyze([SourceFile(path, text)], AnalysisSettings())
-    return tuple(d for d in judge(events) if d.severity is not Severity.INFO)
+    found = [d for d in judge(events) if d.severity is not Severity.INFO]
+    return silence(path, text, found, get_codes).kept
 
 
 def _count(found: tuple[Diagnostic, ...]) -> str:
