@@ -93,8 +93,8 @@ def _negatives(xp: Any, attrs: Attrs, scores: Any, positive: Any, most: Any) -> 
     """Which anchors count as background: all that are not positive, or with mining the least certain of them."""
     if attrs.negative_mining_ratio <= 0:
         return ~positive
-    number = positive.sum(axis=1) * attrs.negative_mining_ratio
-    number = xp.maximum(number.astype(xp.int64), attrs.minimum_negative_samples)
+    # MXNet takes `minimum_negative_samples` and does not use it.
+    number = (positive.sum(axis=1) * attrs.negative_mining_ratio).astype(xp.int64)
     number = xp.minimum(number, positive.shape[1] - positive.sum(axis=1))
     shifted = xp.exp(scores - scores.max(axis=1, keepdims=True))
     background = shifted[:, 0] / shifted.sum(axis=1)
@@ -138,18 +138,23 @@ def _detection(xp: Any, attrs: Attrs, scores: Any, moves: Any, anchor: Any) -> A
     boxes = _decoded(xp, attrs, moves.reshape(batch, count, 4), anchor)
     order = xp.argsort(xp.where(found, -score, xp.inf), axis=1, kind="stable")
     columns = xp.concatenate([best[:, :, None].astype(scores.dtype), score[:, :, None], boxes], axis=2)
+    in_order = xp.argsort(~found, axis=1, kind="stable")
     if not 0 < attrs.nms_threshold <= 1:
-        order = xp.argsort(~found, axis=1, kind="stable")
+        rows = xp.take_along_axis(columns, in_order[:, :, None], axis=1)
+        kept = xp.take_along_axis(found, in_order, axis=1)
+        return xp.where(kept[:, :, None], rows, -1).astype(scores.dtype, copy=False)
     rows = xp.take_along_axis(columns, order[:, :, None], axis=1)
     kept = xp.take_along_axis(found, order, axis=1)
+    limit = count if attrs.nms_topk <= 0 else min(attrs.nms_topk, count)
+    ranked = xp.arange(count) < limit
     labels = rows[:, :, 0]
-    if 0 < attrs.nms_threshold <= 1:
-        steps = count if attrs.nms_topk <= 0 else min(attrs.nms_topk, count)
-        if attrs.nms_topk > 0:
-            kept &= xp.arange(count) < attrs.nms_topk
-        own = None if attrs.force_suppress else labels
-        alive = suppress(xp, rows[:, :, 2:], kept, own, attrs.nms_threshold, steps, inclusive=True)
-        rows[:, :, 0] = xp.where(alive, labels, -1)
+    own = None if attrs.force_suppress else labels
+    alive = suppress(xp, rows[:, :, 2:], kept & ranked, own, attrs.nms_threshold, limit, inclusive=True)
+    rows[:, :, 0] = xp.where(alive, labels, -1)
+    # Behind `nms_topk` MXNet leaves detections in the order of the anchors, without a class.
+    rest = xp.take_along_axis(columns, in_order[:, :, None], axis=1)
+    rest[:, :, 0] = -1
+    rows = xp.where(ranked[:, None], rows, rest)
     return xp.where(kept[:, :, None], rows, -1).astype(scores.dtype, copy=False)
 
 
