@@ -16,6 +16,10 @@ class _ContextType(type):
         """The device that new arrays go to."""
         return current_context()
 
+    @default_ctx.setter
+    def default_ctx(cls, device: Context) -> None:
+        _current.set(device)
+
 
 class Context(metaclass=_ContextType):
     """A device: `Context('gpu', 1)`, equal by type and number. As a context manager it becomes the default device."""

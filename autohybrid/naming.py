@@ -1,7 +1,7 @@
 """Names: the manager that numbers nodes (`dense0_fwd`, `_plus0`), and attribute scopes. MXNet's public spelling.
 
-`NameManager` and `Prefix` are what `mx.name` offers, `AttrScope` is `mx.AttrScope`. The current one is held for each
-thread and context.
+`NameManager` and `Prefix` are what `mx.name` offers, `AttrScope` is `mx.AttrScope`. `NameManager.current` and
+`AttrScope.current` are those in force in this thread and context.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any
 
+from autohybrid.current import HasCurrent
 
-class NameManager:
+
+class NameManager(metaclass=HasCurrent):
     """Gives a node without a name the next free one: hint + counter. Use it as a context to start counting afresh."""
 
     def __init__(self) -> None:
@@ -35,11 +37,6 @@ class NameManager:
     ) -> None:
         _current.reset(self._tokens.pop())
 
-    @staticmethod
-    def current() -> NameManager:
-        """The manager in force."""
-        return _current.get()
-
 
 class Prefix(NameManager):
     """A NameManager that puts `prefix` before every name, given names included."""
@@ -53,9 +50,10 @@ class Prefix(NameManager):
 
 
 _current: ContextVar[NameManager] = ContextVar("name_manager", default=NameManager())  # noqa: B039 - one shared counter, as in MXNet
+NameManager._variable = _current
 
 
-class AttrScope:
+class AttrScope(metaclass=HasCurrent):
     """Attributes put on every Symbol node made inside the scope (`with mx.AttrScope(ctx_group='stage1'):`)."""
 
     def __init__(self, **attrs: str) -> None:
@@ -77,10 +75,6 @@ class AttrScope:
     def __exit__(self, *exc: Any) -> None:
         _scope.reset(self._tokens.pop())
 
-    @staticmethod
-    def current() -> AttrScope:
-        """The scope in force."""
-        return _scope.get()
-
 
 _scope: ContextVar[AttrScope] = ContextVar("attr_scope", default=AttrScope())  # noqa: B039 - never mutated
+AttrScope._variable = _scope

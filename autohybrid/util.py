@@ -25,6 +25,23 @@ __all__ = [
 ]  # fmt: skip
 
 
+class _ArrayScopeType(type):
+    @property
+    def _current(cls) -> Any:
+        return cls(is_np_array())
+
+    @_current.setter
+    def _current(cls, scope: Any) -> None:
+        np_array(scope._is_np_array).__enter__()
+
+
+class _NumpyArrayScope(metaclass=_ArrayScopeType):
+    """MXNet's record of whether arrays are `mx.np` ones; assigning to `_current` switches this thread."""
+
+    def __init__(self, is_np_array: bool) -> None:
+        self._is_np_array = is_np_array
+
+
 def getenv(name: str) -> str | None:
     """An environment variable, or None."""
     return os.environ.get(name)

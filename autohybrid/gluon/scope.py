@@ -51,7 +51,7 @@ def name_block(prefix: str | None, params: ParameterDict | None, hint: str) -> t
     shared = None if params is None else ParameterDict(params.prefix, params)
     if parent is None:
         if prefix is None:
-            prefix = NameManager.current().get(None, hint) + "_"
+            prefix = NameManager.current.get(None, hint) + "_"
         return prefix, ParameterDict(prefix) if shared is None else shared
     if prefix is None:
         count = parent._child_counts.get(hint, 0)

@@ -36,7 +36,7 @@ def var(
     """
     if not isinstance(name, str):
         raise TypeError(f"the name of a variable is text, not {type(name).__name__}")
-    notes = stored_notes(AttrScope.current().get(dict(attr) if attr else None))
+    notes = stored_notes(AttrScope.current.get(dict(attr) if attr else None))
     if shape is not None:
         notes["__shape__"] = str(tuple(shape) if isinstance(shape, (tuple, list)) else shape)
     if lr_mult is not None:
@@ -91,9 +91,9 @@ def call_operator(call: BoundCall) -> Symbol:
 def make_call(call: BoundCall, hint: str) -> Symbol:
     """`call_operator` for checked inputs; `hint` is what the NameManager counts for an unnamed node."""
     op = call.op
-    name = NameManager.current().get(call.name, hint)
+    name = NameManager.current.get(call.name, hint)
     names = op.input_names(call.attrs)
-    notes = stored_notes(AttrScope.current().get(dict(call.attr) if call.attr else None))
+    notes = stored_notes(AttrScope.current.get(dict(call.attr) if call.attr else None))
     heads = []
     for label, value in zip(names, call.inputs):
         if value is None:

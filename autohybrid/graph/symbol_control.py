@@ -125,8 +125,8 @@ def cond(pred: Symbol, then_func: Callable[[], Any], else_func: Callable[[], Any
 
 def _call(kind: str, given: dict[str, Any], graphs: Sequence[Sequence[Head]], inputs: Sequence[Head]) -> list[Symbol]:
     text = {key: str(value) for key, value in {**given, "num_args": len(inputs) + len(graphs)}.items()}
-    notes = stored_notes(AttrScope.current().get(None))
-    node = make_node(kind, text, graphs, inputs, NameManager.current().get(None, kind), notes)
+    notes = stored_notes(AttrScope.current.get(None))
+    node = make_node(kind, text, graphs, inputs, NameManager.current.get(None, kind), notes)
     return [Symbol([(node, i)]) for i in range(node.visible_count)]
 
 
@@ -143,7 +143,7 @@ class _Body:
     """The scope in which a body is called: marks the nodes made inside."""
 
     def __init__(self, name: str) -> None:
-        above = AttrScope.current().get(None).get(_MARK)
+        above = AttrScope.current.get(None).get(_MARK)
         full = f"{above}${name}" if above else name
         with _lock:
             count = _used[full] = _used.get(full, -1) + 1
@@ -202,7 +202,7 @@ class _Body:
         if inner[0].op is not None:
             return inner
         op = get_operator("identity")  # an output must be a call of the graph itself
-        name = NameManager.current().get(None, "identity")
+        name = NameManager.current.get(None, "identity")
         return Node(op, op.parse({}), [inner], name, {_MARK: self.mark}), 0
 
 
