@@ -130,6 +130,8 @@ def run_function_body(callee: Frame) -> Value:
     if isinstance(definition, ast.Lambda):
         return callee.eval(definition.body)
     assert definition is not None
+    if not definition.body:
+        callee.module.restore(definition)
     live = callee.run(definition.body)
     if live:
         callee.returned = join(callee.returned, NONE)

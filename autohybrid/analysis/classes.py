@@ -43,6 +43,11 @@ class ClassTable:
         self._external: dict[tuple[str, str], Value] = {}
         self._attributes: dict[tuple[ClassInfo, str], Value] = {}
 
+    def release(self) -> None:
+        """Let go of everything resolved."""
+        for table in (self._mro, self._kinds, self._external, self._attributes):
+            table.clear()
+
     # -- names ------------------------------------------------------------------------------------------------------
     def lookup_global(self, module: ModuleInfo, name: str) -> Value:
         """The value of a name of a module, or of a builtin."""

@@ -21,6 +21,7 @@ class GivenConstants:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._known: dict[tuple[object, str], frozenset[object]] = {}
+        self._calls: dict[str, dict[str, list[ast.Call]]] = {}
 
     def given(self, field: tuple[object, str]) -> frozenset[object]:
         """The constants of the argument `(class, name)`: its default and those of calls."""
@@ -41,11 +42,23 @@ class GivenConstants:
             _add(found, default)
         for module in self._session.index.parsed:
             if info.name in module.file.text:
-                for call in _calls(module, info.name):
+                for call in self._calls_in(module).get(info.name, ()):
                     given = _given(call, place, name)
                     if given is not None:
                         _add(found, given)
         return frozenset(found)
+
+    def _calls_in(self, module: ModuleInfo) -> dict[str, list[ast.Call]]:
+        """The calls of a module by the last name of what is called."""
+        known = self._calls.get(module.file.path)
+        if known is None:
+            known = self._calls[module.file.path] = {}
+            for node in ast.walk(module.whole_tree()):
+                if isinstance(node, ast.Call):
+                    function = node.func
+                    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+                    known.setdefault(name, []).append(node)
+        return known
 
 
 def _place_of(definition: FunctionNode, name: str) -> tuple[int, ast.expr | None]:
@@ -63,17 +76,6 @@ def _place_of(definition: FunctionNode, name: str) -> tuple[int, ast.expr | None
 def _add(found: set[object], node: ast.expr) -> None:
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str | bool | None):
         found.add(node.value)
-
-
-def _calls(module: ModuleInfo, name: str) -> list[ast.Call]:
-    calls = []
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Call):
-            function = node.func
-            called = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-            if called == name:
-                calls.append(node)
-    return calls
 
 
 def _given(call: ast.Call, place: int, name: str) -> ast.expr | None:

@@ -117,7 +117,7 @@ def run_plain_function(session: Session, module: ModuleInfo, node: FunctionNode 
 
 
 def _run_lambdas(session: Session, module: ModuleInfo) -> None:
-    for node in ast.walk(module.tree):
+    for node in ast.walk(module.whole_tree()):
         if not isinstance(node, ast.Call) or not node.args:
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

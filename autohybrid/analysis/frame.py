@@ -146,6 +146,12 @@ class Session:
             self.calls = calls
         return known
 
+    def release(self) -> None:
+        """Let go of what was learnt, so that it is freed at once; the session is of no use afterwards."""
+        for table in (self.pending, self.summaries, self._results, self.input_nodes):
+            table.clear()
+        self.classes.release()
+
     def add(self, event: Event, key: InputKey | None) -> None:
         """Keep an event; of two at one place with one name, the surer."""
         identity = (event.kind, event.span, event.name)

@@ -69,12 +69,15 @@ def decorator_names(node: FunctionNode | ast.ClassDef) -> frozenset[str]:
 
 @dataclass(eq=False, slots=True)
 class ModuleInfo:
-    """One parsed file. `globals` caches the values of its names."""
+    """One parsed file. `globals` caches the values of its names.
+
+    Of the syntax tree only classes, signatures and bound expressions are kept: most functions of a module are never
+    followed, and trees are what fills the memory. `restore` reads the body of a function again.
+    """
 
     file: SourceFile
     name: str
     is_package: bool
-    tree: ast.Module
     text: SourceText
     bindings: dict[str, list[Binding]] = field(default_factory=dict)
     stars: list[tuple[str, int]] = field(default_factory=list)
@@ -82,6 +85,17 @@ class ModuleInfo:
     functions: list[FunctionNode] = field(default_factory=list)
     globals: dict[str, Value] = field(default_factory=dict)
     class_of_node: dict[ast.ClassDef, ClassInfo] = field(default_factory=dict)
+
+    def restore(self, node: FunctionNode) -> None:
+        """Give a function of the module its body back, with the positions it had."""
+        lines = self.text.lines[node.lineno - 1 : node.end_lineno]
+        again = parse("\n" * (node.lineno - 1) + "\n".join(lines)).body[0]
+        if isinstance(again, FunctionNode):
+            node.body = again.body
+
+    def whole_tree(self) -> ast.Module:
+        """The syntax tree of the whole file, read again."""
+        return parse(self.file.text)
 
     def package_of(self, level: int) -> str:
         """The package a relative import of `level` dots starts from."""
@@ -124,6 +138,11 @@ class ProjectIndex:
     def release(self) -> None:
         """Let go of everything read, so that the trees are freed at once and not by the collector of cycles."""
         for module in self.parsed:
+            for info in module.classes:
+                info.methods.clear()
+                info.attributes.clear()
+                info.annotations.clear()
+                info.node.body = []
             module.globals.clear()
             module.bindings.clear()
             module.classes.clear()
@@ -190,7 +209,7 @@ class ProjectIndex:
             self.errors[path] = error
             return None
         name, is_package = self._names[path]
-        module = ModuleInfo(file, name, is_package, tree, SourceText(path, file.text))
+        module = ModuleInfo(file, name, is_package, SourceText(path, file.text))
         _bind_statements(module, tree.body, None, "", False)
         return module
 
@@ -290,7 +309,10 @@ def _bind_function(
     elif not in_function:
         module.functions.append(node)
         _bind(module, outer, node.name, Binding("function", node))
+    classes = len(module.classes)
     _bind_nested_classes(module, node, f"{prefix}.{node.name}" if prefix else node.name)
+    if outer is None and not in_function and node.col_offset == 0 and len(module.classes) == classes:
+        node.body = []
 
 
 def _bind_nested_classes(module: ModuleInfo, node: FunctionNode, prefix: str) -> None:

@@ -93,6 +93,7 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     for path, error in index.errors.items():
         events[path].append(syntax_error_event(index.files[path], error))
     index.release()
+    session.release()
     return {path: tuple(found) for path, found in events.items()}
 
 

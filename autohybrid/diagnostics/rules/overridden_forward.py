@@ -38,7 +38,7 @@ RULE = Rule(
     valid=(
         Valid(forward("return F.relu(x)")),
         Valid(
-            "from mxnet.gluon import Block\n\n\nclass Net(Block):\n    def forward(self, x):\n        return x * 2\n"
+            "from mxnet.gluon import Block\n\n\nclass Other(Block):\n    def forward(self, x):\n        return x * 2\n"
         ),
     ),
     invalid=(
