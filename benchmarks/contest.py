@@ -42,7 +42,9 @@ class Contender:
         env = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
         env.update({name: str(threads) for name in _THREADS})
         command = [self.python, "-m", "benchmarks.contest", "--serve", module, self.framework, str(threads)]
-        self.process = subprocess.Popen(command, cwd=_ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            command, cwd=_ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def ask(self, word: str) -> Any:
         """Send one word and wait for the answer; None when the process has died."""
@@ -61,7 +63,9 @@ class Contender:
 def run(module: str, description: str | None) -> None:
     """The command line of a workload module."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--mxnet", default=os.environ.get("AUTOHYBRID_MXNET_PYTHON", ""), help="a Python with MXNet 1.9.1")
+    parser.add_argument(
+        "--mxnet", default=os.environ.get("AUTOHYBRID_MXNET_PYTHON", ""), help="a Python with MXNet 1.9.1"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--turn", type=float, default=50.0, help="milliseconds of each turn")
@@ -91,7 +95,7 @@ def contest(module: str, contenders: list[Contender], threads: int, rounds: int,
     return {
         "workload": module.rpartition(".")[2],
         "threads": threads,
-        "blas": digests.get("numpy", {}).get("blas", ""),
+        "blas": digests[ready[0].framework]["blas"],
         "contenders": [_figures(c, ready[0], digests) for c in ready],
         "left_out": [c.framework for c in contenders if c not in ready],
     }

@@ -1,11 +1,12 @@
 """The tutorial's perceptron (512-256-128-2) at batch 1: one hybridized call.
 
-    python -m benchmarks.mlp --mxnet PYTHON_WITH_MXNET [--threads 1] [--json FILE]
+python -m benchmarks.mlp --mxnet PYTHON_WITH_MXNET [--threads 1] [--json FILE]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def arrays() -> tuple[np.ndarray[Any, Any], list[tuple[np.ndarray[Any, Any], np.
     x = state.uniform(-1, 1, (BATCH, SIZES[0])).astype("float32")
     layers = [
         (state.uniform(-0.1, 0.1, (n, m)).astype("float32"), state.uniform(-0.1, 0.1, n).astype("float32"))
-        for m, n in zip(SIZES, SIZES[1:])
+        for m, n in pairwise(SIZES)
     ]
     return x, layers
 

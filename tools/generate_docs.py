@@ -1,7 +1,7 @@
 """Generate `docs/operators.md` and `docs/rules/*.md` from the records and the rules.
 
-    python -m tools.generate_docs           write them
-    python -m tools.generate_docs --check   exit 1 when one is not what would be written
+python -m tools.generate_docs           write them
+python -m tools.generate_docs --check   exit 1 when one is not what would be written
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autohybrid.diagnostics.codes import family_of
 from autohybrid.diagnostics.rules import load_rules
-from autohybrid.tensor.attrs import describe_type
+from autohybrid.tensor.attrs import Attr, describe_type
 from autohybrid.tensor.namespaces import public_place
 from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import records
@@ -28,8 +28,15 @@ def pages() -> dict[str, str]:
     for rule in rules:
         if family_of(rule.code) != family:
             family = family_of(rule.code)
-            lines += ["", f"## {rule.code[:3]}xx: {family}", "", "| code | name | severity | finds |", "|---|---|---|---|"]
-        lines.append(f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.severity.value} | {_cell(rule.summary)} |")
+            lines += [
+                "",
+                f"## {rule.code[:3]}xx: {family}",
+                "",
+                "| code | name | severity | finds |",
+                "|---|---|---|---|",
+            ]
+        cells = (f"[{rule.code}]({rule.code}.md)", rule.name, rule.severity.value, _cell(rule.summary))
+        lines.append(f"| {' | '.join(cells)} |")
         found[f"rules/{rule.code}.md"] = f"# {rule.code} {rule.name}\n\n{rule.doc.strip()}\n"
     found["rules/index.md"] = "\n".join(lines) + "\n"
     return found
@@ -40,8 +47,8 @@ def operators_page() -> str:
     rows = [
         "# Operators",
         "",
-        "Every operator record: the names under `nd.` and `sym.`, inputs, attributes with defaults, and whether a gradient",
-        "flows. Names that begin with an underscore are under `_internal`.",
+        "Every operator record: the names under `nd.` and `sym.`, inputs, attributes with defaults, and whether a",
+        "gradient flows. Names that begin with an underscore are under `_internal`.",
         "",
         "| operator | also | inputs | attributes | gradient |",
         "|---|---|---|---|---|",
@@ -53,10 +60,14 @@ def operators_page() -> str:
 def _operator_row(op: OpDef) -> str:
     names = [_shown(alias) for alias in op.aliases if not alias.startswith(("_npi", "_npx", "_np_", "_sparse"))]
     inputs = f"*{op.inputs[0] if op.inputs else 'data'}" if op.variadic else ", ".join(op.inputs)
-    attrs = ", ".join(
-        f"{a.name}: {describe_type(a)}" + ("" if a.required else f" = {a.default!r}") for a in op.attrs if a.name != op.variadic
-    )
-    return f"| `{_shown(op.name)}` | {_cell(', '.join(names))} | {_cell(inputs)} | {_cell(attrs)} | {op.differentiable} |"
+    attrs = ", ".join(_attr_text(a) for a in op.attrs if a.name != op.variadic)
+    cells = (f"`{_shown(op.name)}`", ", ".join(names), inputs, attrs, op.differentiable)
+    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _attr_text(attr: Attr) -> str:
+    text = f"{attr.name}: {describe_type(attr)}"
+    return text if attr.required else f"{text} = {attr.default!r}"
 
 
 def _shown(name: str) -> str:

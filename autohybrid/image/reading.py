@@ -44,9 +44,9 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1) -> NDArray:
     return nd.image.resize(src, size=(w, h), keep_ratio=False, interp=interp)  # type: ignore[no-any-return]
 
 
-def _array(pixels: np.ndarray[Any, Any]) -> NDArray:
+def _array(pixels: np.ndarray[Any, Any]) -> Any:
     if is_np_array():
         from autohybrid import numpy as mx_np
 
-        return mx_np.array(pixels, dtype=pixels.dtype)  # type: ignore[no-any-return]
+        return mx_np.array(pixels, dtype=pixels.dtype)
     return nd.array(pixels, dtype=pixels.dtype)

@@ -11,8 +11,8 @@ Conventions
   keyword `rng` (a NumPy-like Generator of `xp`), those that depend on the train mode the keyword `train`.
 - Kernels of operators listed in `mutates` return, behind their outputs, the new value of each mutated input.
 - A gradient is `grad(F, node, heads)`, written with operators of `F` (nd or sym), so that it can be differentiated
-  and compiled: `node.attrs`, `node.inputs`, `node.outputs`, `node.train`, `node.needs(k)`; `heads` holds one head gradient for each
-  output. It returns one gradient for each input (None: no gradient), or a single one for a single input.
+  and compiled: `node.attrs`, `node.inputs`, `node.outputs`, `node.train`, `node.needs(k)`; `heads` holds one head
+  gradient for each output. It returns one gradient for each input (None: no gradient), or a single one for a single input.
 """
 
 from __future__ import annotations

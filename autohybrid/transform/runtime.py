@@ -56,7 +56,7 @@ class Runtime:
 
     def returned(self, signal: Any) -> Any:
         """Whether a loop ended with `return`."""
-        return signal is Signal.RETURN if not _is_tensor(signal) else signal == float(Signal.RETURN.value)  # type: ignore[operator]
+        return signal is Signal.RETURN if not _is_tensor(signal) else signal == float(Signal.RETURN.value)
 
     def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
         """`first and ...`, the later operands evaluated only when needed."""

@@ -121,4 +121,5 @@ def test_check_finds_each_limit_at_its_range() -> None:
     texts: set[Any] = {text for _, text in found}
     assert {"x[0, 0]", "x.dtype", "x.context", "x.shape", "a += b"} <= texts
     for finding in mx.check(path):
-        assert finding.help and finding.message[0].islower() or finding.message.startswith("`")
+        assert finding.help
+        assert finding.message[0].islower() or finding.message.startswith("`")

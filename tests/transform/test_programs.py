@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from transform.programs import make_program
 
 import autohybrid as mx
 from autohybrid import autograd, nd
-from transform.programs import make_program
 
 PROGRAMS = int(os.environ.get("AUTOHYBRID_PROGRAMS", "600"))
 CHUNK = 50

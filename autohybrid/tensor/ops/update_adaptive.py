@@ -186,8 +186,8 @@ OPERATORS: tuple[OpDef, ...] = (
         aux=("mean", "var"),
         mutates=("grad", "mean", "var"),
         doc="Adam with decoupled weight decay. `rescale_grad` is an array of one number; nothing changes when it is "
-        "0 or not finite. The output is the new weight; `mean` and `var` change in place, and so does `grad`, which is left "
-        "rescaled and clipped (as MXNet leaves it).",
+        "0 or not finite. The output is the new weight; `mean` and `var` change in place, and so does `grad`, which is "
+        "left rescaled and clipped (as MXNet leaves it).",
         samples=(
             Sample(_SCALED, {"lr": 0.1, "eta": 1.0, "wd": 0.1}, low=0.1),
             Sample(_SCALED, {"lr": 0.1, "eta": 0.5, "clip_gradient": 0.4}, low=0.1),
