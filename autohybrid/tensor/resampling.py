@@ -13,7 +13,7 @@ from autohybrid.tensor.precision import narrow, widen
 def bilinear_matrix(xp: Any, size: int, target: int, align_corners: bool, dtype: Any) -> Any:
     """The matrix (target, size) that interpolates `target` points linearly between `size` given ones."""
     steps = xp.arange(target, dtype=xp.float64)
-    if target == 1:  # MXNet takes the first point then, however it aligns
+    if target <= 1:  # MXNet takes the first point then, however it aligns
         source = steps * 0
     elif align_corners:
         source = steps * ((size - 1) / (target - 1))

@@ -25,6 +25,8 @@ def _dot_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape]
         return ins, outs
     if not lhs or not rhs:
         raise MXNetError("dot needs arrays with at least one axis")
+    if len(lhs) == len(rhs) == 1 and (attrs.transpose_a or attrs.transpose_b):
+        raise MXNetError("two vectors cannot be transposed; leave out `transpose_a` and `transpose_b`")
     left = lhs[1:] if attrs.transpose_a else lhs[:-1]
     right = rhs[:-1] if attrs.transpose_b else rhs[1:]
     inner = (lhs[0] if attrs.transpose_a else lhs[-1], rhs[-1] if attrs.transpose_b else rhs[0])
