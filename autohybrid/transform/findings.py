@@ -114,10 +114,10 @@ def _count(found: tuple[Diagnostic, ...]) -> str:
 
 
 def _report(found: tuple[Diagnostic, ...]) -> str:
-    lines = []
-    for finding in found:
-        lines.append(f"  {finding.span}: {finding.code} {finding.message}")
-        lines += [f"      {label.span}: {label.message}" for label in finding.labels]
-        if finding.help:
-            lines.append(f"      help: {finding.help}")
-    return "\n".join(lines)
+    """The findings as `autohybrid check` shows them in a terminal, without colours."""
+    from autohybrid.diagnostics.render.frames import to_plain_text, to_rows
+    from autohybrid.diagnostics.render.style import Style
+    from autohybrid.diagnostics.sources import Sources
+
+    sources, style = Sources(), Style(width=100)
+    return "\n".join(to_plain_text(to_rows(finding, sources, style)) for finding in found).rstrip()
