@@ -190,7 +190,13 @@ class _Writer:
                 arrays[position][...] = value
             return results
 
-        return with_mutations if op.mutates else through_kernel
+        def without_mutations(*arrays: Any) -> Sequence[Any]:
+            return split_mutations(op, attrs, run_kernel(op, attrs, np, arrays, train, ctx))[0]
+
+        if not op.mutates:
+            return through_kernel
+        # BatchNorm with `fix_gamma` writes ones into gamma, but, as in MXNet, not in compiled calls outside recording.
+        return without_mutations if op.train_dependent else with_mutations
 
     def _results(self) -> str:
         shown = []

@@ -120,10 +120,36 @@ def _dropout_axes(mx: Any) -> Any:
     return [repr(net), sorted(set(values.ravel().tolist())), bool((values == values[:1]).all()), net(mx.nd.ones((2,)))]
 
 
+def _fixed_gamma(hybridized: bool) -> Any:
+    """What `scale=False` leaves in gamma after a call in each mode."""
+
+    def run(mx: Any) -> Any:
+        net = mx.gluon.nn.HybridSequential()
+        net.add(mx.gluon.nn.BatchNorm(scale=False, in_channels=2))
+        net.initialize()
+        if hybridized:
+            net.hybridize()
+        x = ramp(mx, 3, 2, 2)
+        found = []
+        for scope in (mx.autograd.predict_mode(), mx.autograd.train_mode(), mx.autograd.record(train_mode=False)):
+            net(x)
+            net[0].gamma.set_data(mx.nd.array([0.5, 2]))
+            mx.nd.waitall()
+            with scope:
+                net(x)
+            mx.nd.waitall()
+            found.append(net[0].gamma.data().asnumpy().tolist())
+        return found
+
+    return run
+
+
 CASES: dict[str, Any] = {name: _case(name) for name in LAYERS}
 CASES.update({f"hybridized_{name}": _hybridized(name) for name in LAYERS})
 CASES["embedding"] = _embedding
 CASES["dropout_axes"] = _dropout_axes
+CASES["fixed_gamma"] = _fixed_gamma(False)
+CASES["fixed_gamma_hybridized"] = _fixed_gamma(True)
 CASES["leaky_relu_refuses_negative"] = lambda mx: mx.gluon.nn.LeakyReLU(-1)
 CASES["conv_refuses_layout"] = lambda mx: mx.gluon.nn.Conv2D(1, 1, layout="CHWN")
 CASES["conv_refuses_kernel"] = lambda mx: mx.gluon.nn.Conv2D(1, (1, 2, 3))
