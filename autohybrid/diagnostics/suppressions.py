@@ -53,7 +53,6 @@ class Directive:
     reason: str = ""
     word: str = ""
     selector_spans: tuple[Span, ...] = ()
-    own_line: bool = False
     is_shared: bool = False
 
     def covers(self, line: int) -> bool:
@@ -172,7 +171,7 @@ def _parse_own(path: str, comment: _Comment, match: re.Match[str]) -> Directive:
     end = match.start() + len(match[0].rstrip())
     return Directive(
         kind, selectors, _span(path, comment, match.start(), end), first, last, match["reason"].strip(" :-"), word,
-        spans, comment.own_line,
+        spans,
     )  # fmt: skip
 
 
