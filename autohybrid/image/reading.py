@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autohybrid import ndarray as nd
+from autohybrid import numpy as mx_np
 from autohybrid.ndarray import NDArray
 from autohybrid.numpy_semantics import is_np_array
 from autohybrid.training.image_codec import decode_bgr
@@ -27,7 +28,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: int = 1, out: NDArray | None = Non
         pixels = pixels[:, :, None]
     elif to_rgb:
         pixels = np.ascontiguousarray(pixels[:, :, ::-1])
-    image = _array(pixels)
+    image: NDArray = _array(pixels)
     if out is None:
         return image
     out[:] = image
@@ -41,12 +42,10 @@ def imread(filename: str, flag: int = 1, to_rgb: int = 1) -> NDArray:
 
 def imresize(src: NDArray, w: int, h: int, interp: int = 1) -> NDArray:
     """The image scaled to width `w` and height `h`; `interp` 0: nearest, 1: bilinear, 2: cubic, 3: area."""
-    return nd.image.resize(src, size=(w, h), keep_ratio=False, interp=interp)  # type: ignore[no-any-return]
+    resized: NDArray = nd.image.resize(src, size=(w, h), keep_ratio=False, interp=interp)
+    return resized
 
 
 def _array(pixels: np.ndarray[Any, Any]) -> Any:
-    if is_np_array():
-        from autohybrid import numpy as mx_np
-
-        return mx_np.array(pixels, dtype=pixels.dtype)
-    return nd.array(pixels, dtype=pixels.dtype)
+    make = mx_np.array if is_np_array() else nd.array
+    return make(pixels, dtype=pixels.dtype)

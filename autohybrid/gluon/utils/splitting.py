@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from autohybrid import ndarray as nd
+from autohybrid import numpy as mx_np
 from autohybrid.context import Context
 from autohybrid.ndarray import NDArray
 from autohybrid.numpy_semantics import is_np_array
@@ -38,7 +39,7 @@ def split_and_load(
     data: Any, ctx_list: Sequence[Context], batch_axis: int = 0, even_split: bool = True
 ) -> list[NDArray]:
     """`split_data` into one part for each device of `ctx_list`, moved there. `data` may be a NumPy array or a list."""
-    if not isinstance(data, NDArray):
+    if not hasattr(data, "as_in_context"):
         data = _array(data, ctx_list[0])
     if len(ctx_list) == 1:
         return [data.as_in_context(ctx_list[0])]
@@ -46,9 +47,7 @@ def split_and_load(
     return [part.as_in_context(ctx) for part, ctx in zip(parts, ctx_list)]
 
 
-def _array(data: Any, ctx: Context) -> NDArray:
+def _array(data: Any, ctx: Context) -> Any:
     if is_np_array():
-        from autohybrid import numpy as mx_np
-
-        return mx_np.array(data, ctx=ctx)  # type: ignore[no-any-return]
+        return mx_np.array(data, ctx=ctx)
     return nd.array(data, ctx=ctx)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy
 
-from autohybrid.ndarray import NDArray
 from autohybrid.registry import get_alias_func, get_create_func, get_register_func
 
 Arrays = Sequence[Any]
@@ -21,14 +20,14 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
     if have[0] != have[1]:
         raise ValueError(f"labels and predictions differ: {have[0]} against {have[1]}")
     if wrap:
-        labels = [labels] if isinstance(labels, NDArray) else labels
-        preds = [preds] if isinstance(preds, NDArray) else preds
+        labels = [labels] if hasattr(labels, "asnumpy") else labels
+        preds = [preds] if hasattr(preds, "asnumpy") else preds
     return labels, preds
 
 
 def host(array: Any) -> Host:
-    """The values of an NDArray (or anything array-like) in NumPy."""
-    return array.asnumpy() if isinstance(array, NDArray) else numpy.asarray(array)
+    """The values of an array (`nd`, `mx.np` or anything array-like) in NumPy."""
+    return array.asnumpy() if hasattr(array, "asnumpy") else numpy.asarray(array)
 
 
 #: Longer sums are taken in double precision; they differ from compensated ones in the last digit, and seldom.

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy
 
-from autohybrid.ndarray import NDArray
 from autohybrid.optim.metric.base import EvalMetric, alias, check_label_shapes, compensated_sum, host, register
 
 
@@ -107,7 +106,7 @@ class Loss(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def update(self, labels: Any, preds: Any) -> None:
-        for pred in [preds] if isinstance(preds, NDArray) else preds:
+        for pred in [preds] if hasattr(preds, "asnumpy") else preds:
             values = host(pred)
             self._add(compensated_sum(values.ravel()), values.size)
 

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autohybrid import ndarray as nd
+from autohybrid import numpy as mx_np
 from autohybrid.errors import MXNetError
 from autohybrid.gluon.data.dataset import Dataset, RecordFileDataset
 from autohybrid.gluon.utils.downloads import download
-from autohybrid.ndarray import NDArray
 from autohybrid.numpy_semantics import is_np_array
 from autohybrid.training.image_codec import decode_rgb
 from autohybrid.training.recordio import unpack
@@ -36,11 +36,8 @@ def _default_root(name: str) -> str:
 
 
 def _array(values: Host) -> Any:
-    if is_np_array():
-        from autohybrid import numpy as mx_np
-
-        return mx_np.array(values, dtype=values.dtype)
-    return nd.array(values, dtype=values.dtype)
+    make = mx_np.array if is_np_array() else nd.array
+    return make(values, dtype=values.dtype)
 
 
 def _url(collection: str, name: str) -> str:
