@@ -1,6 +1,7 @@
 # make demo    install, run the hybridize tutorial, check a public Gluon package
 # make test    install with the development tools, run the tests
 # make lint    formatting, lint and types
+# make oracle  install MXNet 1.9.1 into .oracle (Python 3.11), compare every operator on random calls
 # make clean   remove what the targets above made
 #
 # Everything is installed into .venv, made with the first Python >= 3.11 found (or PYTHON=...).
@@ -13,8 +14,11 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO := demo-output
 DEMO_PACKAGE := gluoncv2==0.0.64
 JOBS ?= 2
+# MXNet 1.9.1 has wheels up to Python 3.11 on Linux.
+MXNET_PYTHON ?= python3.11
+CASES ?= 5
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint oracle clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -53,5 +57,13 @@ lint: $(VENV)/installed-dev
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy
 
+.oracle/installed:
+	"$(MXNET_PYTHON)" -m venv .oracle
+	.oracle/bin/python -m pip --disable-pip-version-check --quiet install mxnet==1.9.1 numpy==1.23.5
+	@touch $@
+
+oracle: $(VENV)/installed .oracle/installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m tools.oracle --mxnet .oracle/bin/python --cases $(CASES)
+
 clean:
-	rm -rf $(VENV) $(DEMO) .autohybrid_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .oracle $(DEMO) .autohybrid_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
