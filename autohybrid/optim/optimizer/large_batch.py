@@ -186,9 +186,9 @@ class LAMB(Optimizer):
             *flatten(zip(*columns)),
             out=list(weights),
             num_tensors=len(weights),
-            learning_rates=[lr for lr, _, _ in started],
-            wds=[wd for _, wd, _ in started],
-            step_count=[t for _, _, t in started],
+            learning_rates=tuple([lr for lr, _, _ in started]),
+            wds=tuple([wd for _, wd, _ in started]),
+            step_count=tuple([t for _, _, t in started]),
             **self._settings(),
             **self._bounds(),
         )

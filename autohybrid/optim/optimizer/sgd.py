@@ -114,13 +114,14 @@ class SGD(AggregatingOptimizer):
             columns.append(list(momenta))
         if copies is not None:
             columns.append(list(copies))
+        # Tuples, so that the parsed attributes are remembered from step to step.
         name = f"multi_{'mp_' if master else ''}sgd_{'mom_' if self.momentum > 0 else ''}update"
         getattr(nd, name)(
             *flatten(zip(*columns)),
             out=weights,
             num_weights=len(weights),
-            lrs=self._get_lrs(indices),
-            wds=self._get_wds(indices),
+            lrs=tuple(self._get_lrs(indices)),
+            wds=tuple(self._get_wds(indices)),
             **self._with_momentum(),
         )
 
