@@ -16,6 +16,7 @@ from autohybrid.analysis.source import SourceFile, SourceText
 from autohybrid.analysis.values import Value
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_MARK = "\ufeff"
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
 
 
@@ -182,7 +183,7 @@ class ProjectIndex:
     def check(self, path: str) -> None:
         """Look for a syntax error in a file that may not be needed: a table of its symbols is cheaper than a tree."""
         try:
-            symtable.symtable(self.files[path].text, path, "exec")
+            symtable.symtable(self.files[path].text.removeprefix(_MARK), path, "exec")
         except SyntaxError as error:
             self.errors[path] = error
             self._parsed[path] = None
@@ -217,7 +218,7 @@ class ProjectIndex:
 def parse(text: str) -> ast.Module:
     """The syntax tree of a file. Raises SyntaxError for everything that Python cannot parse, whatever Python says."""
     try:
-        return ast.parse(text)
+        return ast.parse(text.removeprefix(_MARK))
     except SyntaxError:
         raise
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from autohybrid.analysis import attributes, calls, comprehensions, conditions, expressions, statements
 from autohybrid.analysis.blocks import call_instance, call_layer
+from autohybrid.analysis.comparisons import evaluate_compare
 from autohybrid.analysis.frame import Arguments, Evaluator, Executor, Frame
 from autohybrid.analysis.library_calls import call_external
 from autohybrid.analysis.methods import call_method
@@ -41,7 +42,7 @@ _EXPRESSIONS: Mapping[type[ast.AST], object] = {
     ast.BinOp: expressions.evaluate_bin_op,
     ast.UnaryOp: expressions.evaluate_unary_op,
     ast.BoolOp: conditions.evaluate_bool_op,
-    ast.Compare: expressions.evaluate_compare,
+    ast.Compare: evaluate_compare,
     ast.IfExp: conditions.evaluate_if_exp,
     ast.Tuple: expressions.evaluate_sequence,
     ast.List: expressions.evaluate_sequence,
