@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,12 @@ def run_kernel(op: OpDef, attrs: Attrs, xp: Any, arrays: Sequence[Any], train: b
     return result if isinstance(result, tuple) else (result,)
 
 
+@cache
+def _name_of(dtype: Any) -> str:
+    """`dtype.name`, which NumPy makes up anew each time it is asked."""
+    return str(dtype.name)
+
+
 def check_inputs(op: OpDef, attrs: Attrs, arrays: Sequence[Any]) -> None:
     """Shape and dtype inference over concrete inputs; `attrs` remembers the signatures that passed."""
     signature = (op, *[a.shape for a in arrays], *[a.dtype for a in arrays])
@@ -126,7 +133,7 @@ def check_inputs(op: OpDef, attrs: Attrs, arrays: Sequence[Any]) -> None:
     outputs = len(op.output_names(attrs))
     try:
         (op.infer_shape or same_shape)(attrs, [tuple(a.shape) for a in arrays], [None] * outputs)
-        (op.infer_dtype or same_dtype)(attrs, [a.dtype.name for a in arrays], [None] * outputs)
+        (op.infer_dtype or same_dtype)(attrs, [_name_of(a.dtype) for a in arrays], [None] * outputs)
     except MXNetError as error:
         raise explain(op, attrs, arrays, error) from error
     if len(attrs.accepted) > _REMEMBERED:
