@@ -110,7 +110,7 @@ def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, A
     """Sort the arguments of a call. Raises MXNetError (unknown keyword, bad attribute), TypeError (too many)."""
     rest = dict(kwargs)
     out, name, attr = rest.pop("out", None), rest.pop("name", None), rest.pop("attr", None)
-    notes = {key: str(rest.pop(key)) for key in kwargs if is_note(key) and key not in op.schema}
+    notes = {key: str(rest.pop(key)) for key in kwargs if key not in op.schema and is_note(key)}
     if notes:
         attr = {**(attr or {}), **notes}
     if op.session is not None:
