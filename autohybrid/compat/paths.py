@@ -24,6 +24,22 @@ _MOVED: dict[str, str] = {
     "attribute": "autohybrid.naming",
     "context": "autohybrid.context",
     "image.image": "autohybrid.image",
+    "callback": "autohybrid.training.callback",
+    "io": "autohybrid.training.io",
+    "io.io": "autohybrid.training.io",
+    "kv": "autohybrid.training.kvstore",
+    "kvstore": "autohybrid.training.kvstore",
+    "kvstore.kvstore": "autohybrid.training.kvstore.local",
+    "mod": "autohybrid.module",
+    "model": "autohybrid.training.checkpoint",
+    "mon": "autohybrid.training.monitor",
+    "monitor": "autohybrid.training.monitor",
+    "recordio": "autohybrid.training.recordio",
+    "rnn.io": "autohybrid.rnn.sentences",
+    "rnn.rnn": "autohybrid.rnn.checkpoints",
+    "rnn.rnn_cell": "autohybrid.rnn",
+    "visualization": "autohybrid.training.visualization",
+    "viz": "autohybrid.training.visualization",
 }
 
 
