@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.expressions import arithmetic_result, binary
@@ -16,6 +17,7 @@ from autohybrid.analysis.values import (
     Layer,
     Map,
     ModuleRef,
+    Origin,
     Parameter,
     Seq,
     Static,
@@ -36,6 +38,8 @@ _IN_PLACE = {ast.Add: "+=", ast.Sub: "-=", ast.Mult: "*=", ast.Div: "/=", ast.Mo
 def assign(frame: Frame, target: ast.expr, value: Value, source: ast.expr) -> None:
     """Bind `value`, which came from the expression `source`, to a target."""
     if isinstance(target, ast.Name):
+        if value.__class__ is Tensor and not frame.quiet:
+            value = _named(value, target.id, source)
         _assign_name(frame, target, value)
     elif isinstance(target, ast.Tuple | ast.List):
         starred = next((i for i, part in enumerate(target.elts) if isinstance(part, ast.Starred)), None)
@@ -45,6 +49,14 @@ def assign(frame: Frame, target: ast.expr, value: Value, source: ast.expr) -> No
         _assign_field(frame, target, value, source)
     elif isinstance(target, ast.Subscript):
         _assign_item(frame, target, value)
+
+
+def _named(value: Tensor, name: str, source: ast.expr) -> Tensor:
+    """The same tensor, its origin told with the name it is given."""
+    origin = value.origin
+    if origin is None or origin.node is not source or not origin.note.startswith("`{}` is a tensor"):
+        return value
+    return replace(value, origin=Origin(origin.module, source, f"`{name} = {{}}` is a tensor", origin.cause))
 
 
 def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:
