@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from labelled.cases import ROOT, Case, load_cases
 
 import autohybrid
-from labelled.cases import ROOT, Case, load_cases
 
 CASES = load_cases()
 #: Defects that cannot be told from correct code without shapes (see the rule elementwise-broadcast).

@@ -1,4 +1,4 @@
-"""hybridize() on the labelled cases: at every call the hybridized block gives what the imperative one gives, or refuses.
+"""hybridize() on the labelled cases: every call gives what the imperative block gives, or is refused.
 
 The fixed twins must be equal, without a refusal.
 """
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from labelled.cases import Case, load_cases
 
 import autohybrid as mx
 from autohybrid import autograd, compat, nd
-from labelled.cases import Case, load_cases
 
 CASES = load_cases()
 FIXED = [c for c in CASES if c.fixed is not None]
