@@ -178,7 +178,8 @@ def _topk(kind: Value | None, one: Tensor) -> Value:
 # -- checks of `F.name(...)` ------------------------------------------------------------------------------------------
 def _check_arguments(frame: Frame, name: str, arguments: Arguments, node: ast.Call, tensors: list[Tensor]) -> None:
     facts = operator_facts(name)
-    note_tensors(frame, facts, arguments)
+    if function_signature("sym", name) is None:
+        note_tensors(frame, facts, arguments)
     if "out" in arguments.keywords and name not in _NO_OUTPUT:
         frame.report(
             EventKind.AUGMENT,

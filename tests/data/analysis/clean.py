@@ -284,3 +284,11 @@ class Settled(HybridBlock):
             x = x + skip
         top, bottom = pyramid_levels
         return F.concat(x, top, *skips[1:]) + bottom
+
+
+class Sampler(HybridBlock):
+    """Distributions take tensors where other operators take attributes."""
+
+    def hybrid_forward(self, F, loc, scale):
+        noise = F.random.normal(loc=loc, scale=scale)
+        return F.where(loc > scale, noise, F.broadcast_power(loc, scale))
