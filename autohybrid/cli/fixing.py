@@ -16,6 +16,7 @@ from autohybrid.diagnostics.files import Unreadable, encode_like, read_bytes
 from autohybrid.diagnostics.model import Diagnostic, Fix
 from autohybrid.diagnostics.report import Report
 from autohybrid.files import write_atomically
+from autohybrid.transform.fixes import complete
 from autohybrid.transform.fixing import apply_fixes
 
 _ROUNDS = 20
@@ -63,7 +64,8 @@ def run_with_fixes(request: Request, *, unsafe: bool) -> FixRun:
     encoded: dict[str, bytes] = {}
     fixed: list[tuple[Diagnostic, Fix]] = []
     for _ in range(_ROUNDS):
-        applied = apply_fixes(report, report.sources.get_text, unsafe=unsafe)
+        found = complete(report, report.sources.get_text)
+        applied = apply_fixes(found, report.sources.get_text, unsafe=unsafe)
         new = {path: _encode(request, report, path, text) for path, text in applied.texts.items()}
         usable = {path: data for path, data in new.items() if data is not None}
         if not usable:

@@ -1,0 +1,74 @@
+"""Fixes that need the syntax tree of the file: found for a finding when fixes are asked for, never by a plain `check`.
+
+`complete` adds them to findings. Which builder serves which code is the table below; a builder gets a `Site` and gives
+a `Fix` or None. Rules add the fixes that need nothing but their event by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from autohybrid.diagnostics.model import Diagnostic, Fix
+from autohybrid.transform.fixes.branches import fix_bool_call, fix_boolean_operator, fix_condition
+from autohybrid.transform.fixes.numbers import fix_host_value, fix_shape_number
+from autohybrid.transform.fixes.site import ParsedFile, Site, parse_file
+from autohybrid.transform.fixes.statements import (
+    keep_array_branch,
+    remove_effect,
+    remove_hook,
+    remove_never_branch,
+    remove_statement,
+    remove_wait,
+    unwrap_scope,
+)
+from autohybrid.transform.fixes.subscripts import fix_subscript
+
+Builder = Callable[[Site], Fix | None]
+
+_BUILDERS: Mapping[str, tuple[Builder, ...]] = {
+    "AH101": (fix_shape_number,),
+    "AH102": (remove_never_branch,),
+    "AH104": (fix_subscript,),
+    "AH105": (fix_subscript,),
+    "AH106": (fix_subscript,),
+    "AH201": (remove_wait, fix_host_value),
+    "AH202": (fix_bool_call, fix_host_value),
+    "AH301": (remove_effect,),
+    "AH302": (remove_statement,),
+    "AH309": (remove_hook,),
+    "AH401": (fix_condition,),
+    "AH403": (fix_boolean_operator, fix_condition),
+    "AH404": (remove_statement,),
+    "AH502": (fix_shape_number,),
+    "AH508": (unwrap_scope,),
+    "AH511": (keep_array_branch,),
+    "AH512": (remove_statement,),
+}
+
+
+def complete(findings: Iterable[Diagnostic], get_text: Callable[[str], str]) -> list[Diagnostic]:
+    """The findings with the fixes that need the tree. A fix made here comes before those of the rule."""
+    files: dict[str, ParsedFile | None] = {}
+    return [_completed(finding, files, get_text) for finding in findings]
+
+
+def _completed(finding: Diagnostic, files: dict[str, ParsedFile | None], get_text: Callable[[str], str]) -> Diagnostic:
+    builders = _BUILDERS.get(finding.code)
+    path = finding.span.path
+    if builders is None or finding.cell is not None:
+        return finding
+    if path not in files:
+        files[path] = parse_file(path, get_text(path))
+    parsed = files[path]
+    fix = None if parsed is None else find_fix(Site(parsed, finding), builders)
+    return finding if fix is None else replace(finding, fixes=(fix, *finding.fixes))
+
+
+def find_fix(site: Site, builders: Iterable[Builder]) -> Fix | None:
+    """The first fix that a builder gives."""
+    for build in builders:
+        fix = build(site)
+        if fix is not None:
+            return fix
+    return None

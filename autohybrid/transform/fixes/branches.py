@@ -1,0 +1,140 @@
+"""Fixes of branches on tensors: `F.contrib.cond`, which evaluates the side that the condition picks, as `if` does.
+
+A condition that an array decides has one element, so `cond` always fits; `where` would need the shape of both sides.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from autohybrid.diagnostics.model import Fix
+from autohybrid.transform.fixes.site import Site, make_fix, needs_brackets
+
+
+def fix_condition(site: Site) -> Fix | None:
+    """`if`, `elif` or a conditional expression on a tensor."""
+    test = next((node for node in site.nodes if isinstance(node, ast.expr)), None)
+    while test is not None:
+        parent = site.parent(test)
+        if isinstance(parent, ast.If | ast.IfExp) and parent.test is test:
+            break
+        test = parent if isinstance(parent, ast.BoolOp | ast.UnaryOp | ast.Compare) else None
+    if test is None:
+        return None
+    branch, space = site.parent(test), site.space(test)
+    if not space:
+        return None
+    condition = condition_text(site, test, space)
+    if condition is None:
+        return None
+    message = f"use `{space}.contrib.cond`"
+    if isinstance(branch, ast.IfExp):
+        text = cond_call(space, condition, site.text(branch.body), site.text(branch.orelse))
+        return make_fix(message, [site.edit(branch, text)])
+    return _fix_statement(site, branch, condition, space, message) if isinstance(branch, ast.If) else None
+
+
+def fix_boolean_operator(site: Site) -> Fix | None:
+    """`a or b`, `a and b`: one of the two, by the truth of the first."""
+    node = site.find(ast.BoolOp)
+    if node is None:
+        marked = next(iter(site.nodes), None)
+        node = marked if marked is None else site.parent(marked)
+    if not isinstance(node, ast.BoolOp) or len(node.values) != 2 or not site.space(node):
+        return None
+    if isinstance(site.parent(node), ast.If | ast.IfExp | ast.While | ast.Assert | ast.UnaryOp):
+        return None
+    space = site.space(node)
+    first, second = (site.text(value) for value in node.values)
+    condition = condition_text(site, node.values[0], space)
+    if condition is None:
+        return None
+    sides = (first, second) if isinstance(node.op, ast.Or) else (second, first)
+    return make_fix(f"use `{space}.contrib.cond`", [site.edit(node, cond_call(space, condition, *sides))])
+
+
+def fix_bool_call(site: Site) -> Fix | None:
+    """`bool(x)` that only decides a branch: the tensor itself, which the branch then reads."""
+    node = site.find(ast.Call)
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or not isinstance(node.func, ast.Name):
+        return None
+    if node.func.id != "bool" or not site.space(node):
+        return None
+    return make_fix("keep the tensor", [site.edit(node, site.text(node.args[0]))])
+
+
+def cond_call(space: str, condition: str, then: str, otherwise: str) -> str:
+    """A call of `cond` with two expressions."""
+    return f"{space}.contrib.cond({condition}, lambda: {then}, lambda: {otherwise})"
+
+
+def condition_text(site: Site, test: ast.expr, space: str) -> str | None:
+    """A condition as a tensor: `and`, `or` and `not` become operators; None where a Python value takes part."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        if site.is_tensor(test.operand) and not isinstance(test.operand, ast.Compare | ast.BoolOp):
+            text = site.text(test.operand)
+            return f"({text}) == 0" if needs_brackets(test.operand) else f"{text} == 0"
+        inner = condition_text(site, test.operand, space)
+        return None if inner is None else f"({inner}) == 0"
+    if isinstance(test, ast.BoolOp):
+        parts = [condition_text(site, value, space) for value in test.values]
+        text, operator = parts[0], "and" if isinstance(test.op, ast.And) else "or"
+        for part in parts[1:]:
+            if text is None or part is None:
+                return None
+            text = f"{space}.broadcast_logical_{operator}({text}, {part})"
+        return text
+    if isinstance(test, ast.Compare) and len(test.ops) > 1:
+        return _chain(site, test, space)
+    if not site.is_tensor(test):
+        return None
+    # A bare input as the condition fails in MXNet's backward pass of `cond`.
+    text = f"({site.text(test)})" if needs_brackets(test) else site.text(test)
+    return site.text(test) if isinstance(test, ast.Compare) else f"{text} != 0"
+
+
+def _chain(site: Site, test: ast.Compare, space: str) -> str | None:
+    """`a < x < b` as the logical and of its links."""
+    operands = [test.left, *test.comparators]
+    signs = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+    links: list[str] = []
+    for left, operator, right in zip(operands, test.ops, operands[1:]):
+        sign = signs.get(type(operator))
+        if sign is None or not (site.is_tensor(left) or site.is_tensor(right)):
+            return None
+        links.append(f"{site.text(left)} {sign} {site.text(right)}")
+    text = links[0]
+    for link in links[1:]:
+        text = f"{space}.broadcast_logical_and({text}, {link})"
+    return text
+
+
+def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, message: str) -> Fix | None:
+    """`if` with one statement a side, or with a `return` on one side and the other after it."""
+    is_elif = isinstance(outer := site.parent(branch), ast.If) and outer.orelse == [branch]
+    if len(branch.body) != 1 or is_elif and site.file.text.line(branch.lineno).lstrip().startswith("elif"):
+        return None
+    then = branch.body[0]
+    following = site.body_of(branch)
+    after = following[following.index(branch) + 1 :] if branch in following else []
+    if isinstance(then, ast.Return) and then.value is not None:
+        rest = branch.orelse or after
+        if len(rest) != 1 or not isinstance(rest[0], ast.Return) or rest[0].value is None:
+            return None
+        text = cond_call(space, condition, site.text(then.value), site.text(rest[0].value))
+        end = rest[0]
+        return make_fix(message, [site.restated(branch, end, f"return {text}")])
+    if not isinstance(then, ast.Assign) or len(then.targets) != 1 or not isinstance(then.targets[0], ast.Name):
+        return None
+    target = then.targets[0].id
+    if not branch.orelse:
+        other = target
+    else:
+        last = branch.orelse[0]
+        if len(branch.orelse) != 1 or not isinstance(last, ast.Assign) or len(last.targets) != 1:
+            return None
+        if not isinstance(last.targets[0], ast.Name) or last.targets[0].id != target:
+            return None
+        other = site.text(last.value)
+    text = cond_call(space, condition, site.text(then.value), other)
+    return make_fix(message, [site.restated(branch, branch, f"{target} = {text}")])
