@@ -62,6 +62,21 @@ def seed(value: int, ctx: Context | str = "all") -> None:
             del _generators[key]
 
 
+def snapshot() -> dict[Any, Any]:
+    """The states of all generators of CPUs, for `restore`."""
+    return {key: found.bit_generator.state for key, found in _generators.items() if key[0] == 1}
+
+
+def restore(saved: dict[Any, Any]) -> None:
+    """Put generators back to a snapshot; those made since then start as they did."""
+    with _lock:
+        for key in [k for k in _generators if k[0] == 1]:
+            if key in saved:
+                _generators[key].bit_generator.state = saved[key]
+            elif _seeds:
+                del _generators[key]
+
+
 def _device(ctx: Context) -> tuple[int, int]:
     return (2, ctx.device_id) if ctx.device_typeid == 2 else (1, 0)
 

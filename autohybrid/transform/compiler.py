@@ -111,6 +111,10 @@ class CompiledBlock:
             if found is None:
                 return self.block._call_imperatively(args)
             entry = self.entries[key] = found
+            if self.block._options.verify and not self.imperative:
+                from autohybrid.transform.verification import verify
+
+                verify(self.block, entry.function, structure, arrays)
         elif len(args) == 1 and arrays and args[0] is arrays[0]:
             self._remember(arrays[0], entry)
         return entry.function(arrays)
