@@ -10,7 +10,7 @@ from typing import Any
 from autohybrid import ndarray as nd
 from autohybrid.ndarray import NDArray
 from autohybrid.optim.optimizer.base import Index, Optimizer, State, check_arrays, register, zeros_like
-from autohybrid.optim.optimizer.sgd import AggregatingOptimizer, MomentumOptimizer, flatten
+from autohybrid.optim.optimizer.sgd import AggregatingOptimizer, flatten
 
 _UNSCALED = ("gamma", "beta", "bias")
 
@@ -195,7 +195,7 @@ class LAMB(Optimizer):
 
 
 @register
-class LBSGD(MomentumOptimizer):
+class LBSGD(Optimizer):
     """SGD over several batches at a time: sums gradients of `batch_scale` batches, with a warm-up of the rate.
 
     `warmup_strategy`: 'linear', 'power2', 'sqrt' or 'lars'.
@@ -213,7 +213,8 @@ class LBSGD(MomentumOptimizer):
         num_epochs: int = 60,
         **kwargs: Any,
     ) -> None:
-        super().__init__(momentum, multi_precision=multi_precision, **kwargs)
+        super().__init__(multi_precision=multi_precision, **kwargs)
+        self.momentum = momentum
         self.warmup_strategy = warmup_strategy
         self.warmup_epochs = warmup_epochs
         self.batch_scale = batch_scale
@@ -242,19 +243,15 @@ class LBSGD(MomentumOptimizer):
         size, slope = (float((a * a).asnumpy().sum()) for a in (weight, grad))
         return min(100.0, max(0.01, math.sqrt(size / (slope + wd * size + 1e-18))))
 
+    def create_state(self, index: Index, weight: NDArray) -> State:
+        return None if self.momentum == 0.0 else zeros_like(weight, stype=weight.stype)
+
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        self._step(index, weight, grad, state, None)
-
-    def update_multi_precision(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
-        momentum, copy = state if isinstance(state, tuple) else (state, None)
-        self._step(index, weight, grad, momentum, copy)
-
-    def _step(self, index: Index, weight: NDArray, grad: NDArray, momentum: State, copy: NDArray | None) -> None:
         check_arrays(weight, grad)
         lr, wd = self._get_lr(index), self._get_wd(index)  # MXNet asks the schedule before it counts this update
         self._update_count(index)
         total, count = self.cumgrads.get(index, (0, self.init_updates))
-        total, count = (total + grad, count + 1) if isinstance(total, NDArray) else (grad.copy(), count + 1)
+        total, count = (total + grad if isinstance(total, NDArray) else grad.copy()), count + 1
         if count % self.batch_scale:
             self.cumgrads[index] = total, count
             return
@@ -262,7 +259,8 @@ class LBSGD(MomentumOptimizer):
         grad = total / self.batch_scale
         is_lars = self.warmup_strategy == "lars"
         lr *= self._lars_factor(weight, grad, wd) if is_lars else self._warmup_factor(count)
-        inputs = [a for a in (weight, grad, momentum, copy) if a is not None]
-        name = ("mp_" if copy is not None else "") + ("sgd_update" if momentum is None else "sgd_mom_update")
-        settings = self._scaling() if momentum is None else self._with_momentum()
-        getattr(nd, name)(*inputs, out=weight, lr=lr, wd=wd, **settings)
+        if state is None:
+            nd.sgd_update(weight, grad, out=weight, lr=lr, wd=wd, **self._scaling())
+        else:
+            settings = {"momentum": self.momentum, **self._scaling()}
+            nd.sgd_mom_update(weight, grad, state, out=weight, lr=lr, wd=wd, **settings)
