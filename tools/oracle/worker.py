@@ -1,0 +1,64 @@
+"""The side of the comparison that runs under MXNet's own Python: reads cases, appends results.
+
+Cases run in forked children, so that one that kills the process, or spoils its memory, costs a fork and not an import.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+_BATCH = 50
+
+
+def main(given: str, answer: str) -> None:
+    """Run every case; each result is on disk before the next one runs. A death is a result, too."""
+    os.environ["MXNET_ENGINE_TYPE"] = "NaiveEngine"  # errors where they happen; no threads to lose in a fork
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+    import mxnet as mx
+
+    cases: list[Any] = pickle.loads(Path(given).read_bytes())
+    done = 0
+    while done < len(cases):
+        end = min(done + _BATCH, len(cases))
+        child = os.fork()
+        if child == 0:
+            _run(mx, cases[done:end], answer)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        done = _count(answer)
+        if status and done < end:
+            _append(answer, {"died": True})
+            done += 1
+
+
+def _run(mx: Any, cases: list[Any], answer: str) -> None:
+    from tools.oracle.running import pack, run_case, unpack
+
+    for case in cases:
+        _append(answer, pack(run_case(mx, unpack(case))))
+
+
+def _append(answer: str, result: Any) -> None:
+    with open(answer, "ab") as stream:
+        pickle.dump(result, stream, protocol=4)
+
+
+def _count(answer: str) -> int:
+    return len(read_results(answer))
+
+
+def read_results(answer: str) -> list[Any]:
+    """The results in the file so far."""
+    results = []
+    with open(answer, "rb") as stream:
+        while stream.peek(1):
+            results.append(pickle.load(stream))
+    return results
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
