@@ -11,8 +11,11 @@ from dataclasses import replace
 
 from autohybrid.diagnostics.model import Diagnostic, Fix
 from autohybrid.transform.fixes.branches import fix_bool_call, fix_boolean_operator, fix_condition
+from autohybrid.transform.fixes.helpers import inline_helper
+from autohybrid.transform.fixes.namespace import fix_array_operator, fix_plain_child, take_namespace
 from autohybrid.transform.fixes.numbers import fix_host_value, fix_shape_number
-from autohybrid.transform.fixes.site import ParsedFile, Site, parse_file
+from autohybrid.transform.fixes.shapes import fix_sizes, fix_whole_shape
+from autohybrid.transform.fixes.site import ParsedFile, Site, make_fix, parse_file
 from autohybrid.transform.fixes.statements import (
     keep_array_branch,
     remove_effect,
@@ -27,12 +30,12 @@ from autohybrid.transform.fixes.subscripts import fix_subscript
 Builder = Callable[[Site], Fix | None]
 
 _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
-    "AH101": (fix_shape_number,),
+    "AH101": (fix_whole_shape, fix_sizes, fix_shape_number, inline_helper),
     "AH102": (remove_never_branch,),
     "AH104": (fix_subscript,),
     "AH105": (fix_subscript,),
     "AH106": (fix_subscript,),
-    "AH201": (remove_wait, fix_host_value),
+    "AH201": (remove_wait, fix_host_value, inline_helper),
     "AH202": (fix_bool_call, fix_host_value),
     "AH301": (remove_effect,),
     "AH302": (remove_statement,),
@@ -40,10 +43,13 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
     "AH401": (fix_condition,),
     "AH403": (fix_boolean_operator, fix_condition),
     "AH404": (remove_statement,),
-    "AH502": (fix_shape_number,),
+    "AH501": (inline_helper,),
+    "AH502": (fix_sizes, fix_shape_number, inline_helper),
     "AH508": (unwrap_scope,),
     "AH511": (keep_array_branch,),
     "AH512": (remove_statement,),
+    "AH601": (fix_plain_child,),
+    "AH703": (fix_array_operator,),
 }
 
 
@@ -66,9 +72,19 @@ def _completed(finding: Diagnostic, files: dict[str, ParsedFile | None], get_tex
 
 
 def find_fix(site: Site, builders: Iterable[Builder]) -> Fix | None:
-    """The first fix that a builder gives."""
+    """The first fix that a builder gives; where the function has no namespace, one that also passes it `F`."""
     for build in builders:
         fix = build(site)
         if fix is not None:
             return fix
+    node = next(iter(site.nodes), None)
+    if node is None or site.space(node):
+        return None
+    edits = take_namespace(site, node, "F")
+    if edits is None:
+        return None
+    for build in builders:
+        fix = build(site.assuming("F"))
+        if fix is not None:
+            return make_fix("pass the namespace", [*edits, *fix.edits])
     return None

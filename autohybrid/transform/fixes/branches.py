@@ -112,7 +112,7 @@ def _chain(site: Site, test: ast.Compare, space: str) -> str | None:
 def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, message: str) -> Fix | None:
     """`if` with one statement a side, or with a `return` on one side and the other after it."""
     is_elif = isinstance(outer := site.parent(branch), ast.If) and outer.orelse == [branch]
-    if len(branch.body) != 1 or is_elif and site.file.text.line(branch.lineno).lstrip().startswith("elif"):
+    if len(branch.body) != 1 or (is_elif and site.file.text.line(branch.lineno).lstrip().startswith("elif")):
         return None
     then = branch.body[0]
     following = site.body_of(branch)

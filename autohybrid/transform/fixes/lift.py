@@ -34,6 +34,16 @@ _MATH = frozenset(
 _BUILTINS = {"max": "broadcast_maximum", "min": "broadcast_minimum"}
 
 
+def _is_math(function: ast.expr) -> bool:
+    """`math.sqrt`, `np.exp` and the like, which the namespace has too."""
+    return (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id in ("math", "np", "numpy", "_math", "onp")
+        and function.attr in _MATH
+    )
+
+
 class Kind(Enum):
     """What a rewritten expression is: a tensor of one element that was a number, a tensor, or anything else."""
 
@@ -175,11 +185,10 @@ class Lift:
 
     def _call(self, node: ast.Call) -> tuple[str, Kind]:
         function = node.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and len(node.args) == 1:
-            if function.value.id in ("math", "np", "numpy", "_math", "onp") and function.attr in _MATH:
-                text, kind = self.rewrite(node.args[0])
-                name = "abs" if function.attr == "fabs" else function.attr
-                return f"{self._space}.{name}({text})", kind
+        if _is_math(function) and len(node.args) == 1:
+            text, kind = self.rewrite(node.args[0])
+            name = function.attr.replace("fabs", "abs")  # type: ignore[attr-defined]
+            return f"{self._space}.{name}({text})", kind
         if isinstance(function, ast.Name) and not node.keywords:
             if function.id in ("float", "bool") and len(node.args) == 1:
                 return self.rewrite(node.args[0])
