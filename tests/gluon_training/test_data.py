@@ -265,3 +265,19 @@ def test_crops_and_rotations() -> None:
         transforms.Rotate(10)(image)
     with pytest.raises(ValueError, match="lower, upper"):
         transforms.RandomRotation((5, 5))
+
+
+def test_an_iterator_over_a_pool_of_the_caller() -> None:
+    from multiprocessing.pool import ThreadPool
+
+    from autohybrid.gluon.data.dataloader import _as_in_context, _MultiWorkerIter
+
+    def make(samples: list[int], batchify: Any, dataset: Any) -> Any:
+        return batchify([dataset[i] for i in samples])
+
+    with ThreadPool(2) as pool:
+        sampler = gluon.data.BatchSampler(gluon.data.SequentialSampler(5), 2)
+        iterator = _MultiWorkerIter(pool, list, sampler, worker_fn=make, prefetch=2, dataset=[10, 11, 12, 13, 14])
+        assert len(iterator) == 3 and list(iterator) == [[10, 11], [12, 13], [14]]
+    moved = _as_in_context((nd.ones((1,)), 3), mx.cpu(1))
+    assert moved[0].context == mx.cpu(1) and moved[1] == 3

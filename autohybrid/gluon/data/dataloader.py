@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from autohybrid.context import cpu_pinned
 from autohybrid.gluon.data.collation import default_batchify_fn, default_mp_batchify_fn, move
+from autohybrid.gluon.data.pool_iterator import PoolIterator
 from autohybrid.gluon.data.prefetching import ProcessIterator, ThreadIterator
 from autohybrid.gluon.data.sampler import BatchSampler, RandomSampler, SequentialSampler
 from autohybrid.gluon.data.workers import WorkerPool
 
-__all__ = ["DataLoader", "default_batchify_fn", "default_mp_batchify_fn"]
+__all__ = ["DataLoader", "ForkingPickler", "default_batchify_fn", "default_mp_batchify_fn"]
+
+#: Under MXNet's private names, which GluonCV and GluonNLP import.
+_MultiWorkerIter = PoolIterator
+_as_in_context = move
 
 
 class DataLoader:

@@ -18,9 +18,11 @@ import numpy as np
 
 from autohybrid import ndarray as nd
 from autohybrid import numpy as mx_np
+from autohybrid.base import data_dir
 from autohybrid.errors import MXNetError
 from autohybrid.gluon.data.dataset import Dataset, RecordFileDataset
 from autohybrid.gluon.utils.downloads import download
+from autohybrid.gluon.utils.repository import file_url
 from autohybrid.numpy_semantics import is_np_array
 from autohybrid.training.image_codec import decode_rgb
 from autohybrid.training.recordio import unpack
@@ -32,17 +34,12 @@ Host = np.ndarray[Any, Any]
 
 
 def _default_root(name: str) -> str:
-    return os.path.join(os.environ.get("MXNET_HOME", os.path.join("~", ".mxnet")), "datasets", name)
+    return os.path.join(data_dir(), "datasets", name)
 
 
 def _array(values: Host) -> Any:
     make = mx_np.array if is_np_array() else nd.array
     return make(values, dtype=values.dtype)
-
-
-def _url(collection: str, name: str) -> str:
-    base = os.environ.get("MXNET_GLUON_REPO", "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/")
-    return f"{base.rstrip('/')}/gluon/dataset/{collection}/{name}"
 
 
 class _FileDataset(Dataset):
@@ -73,7 +70,8 @@ class _FileDataset(Dataset):
             if path.exists():
                 return path
         try:
-            return Path(download(_url(collection, fetched), path=self._root, sha1_hash=sha1))
+            address = file_url(f"gluon/dataset/{collection}", fetched)
+            return Path(download(address, path=self._root, sha1_hash=sha1))
         except OSError as error:
             raise MXNetError(
                 f"{type(self).__name__}: none of {', '.join(names)} is in {self._root}, and fetching failed ({error}); "
