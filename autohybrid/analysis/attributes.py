@@ -12,6 +12,7 @@ from autohybrid.analysis.index import ClassInfo
 from autohybrid.analysis.libraries import attribute_of_library
 from autohybrid.analysis.mxnet_names import closest_name, method_facts, namespace_facts
 from autohybrid.analysis.subscripts import child_of
+from autohybrid.analysis.value_queries import walk
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
@@ -37,7 +38,6 @@ from autohybrid.analysis.values import (
     is_none,
     tensors_in,
     union,
-    walk,
 )
 
 _SHAPE_VALUES = MappingProxyType(

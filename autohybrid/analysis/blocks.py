@@ -15,6 +15,7 @@ from autohybrid.analysis.evidence import LIST, STATIC, TENSOR
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
 from autohybrid.analysis.libraries import LIBRARY_BLOCKS
+from autohybrid.analysis.value_queries import walk
 from autohybrid.analysis.values import (
     NEVER,
     Func,
@@ -36,7 +37,6 @@ from autohybrid.analysis.values import (
     members_of,
     tensors_in,
     union,
-    walk,
 )
 from autohybrid.diagnostics.model import Confidence
 

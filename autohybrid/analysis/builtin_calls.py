@@ -349,6 +349,8 @@ def _hash(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
 def _partial(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     if not arguments.positional or arguments.star is not None:
         return Unknown("partial")
+    if any(isinstance(value, Partial) for value in arguments.positional[1:]):
+        return Unknown("partial of partials")
     pairs = tuple(arguments.keywords.items())
     return Partial(arguments.positional[0], arguments.positional[1:], pairs)
 

@@ -15,6 +15,7 @@ from autohybrid.analysis.evidence import LIST, STATIC, TENSOR
 from autohybrid.analysis.frame import EnvKey, Frame
 from autohybrid.analysis.kind_branches import check_kind_choice
 from autohybrid.analysis.kinds import ARRAY_CLASS, GRAPH_CLASS, class_names
+from autohybrid.analysis.value_queries import truth_of
 from autohybrid.analysis.values import (
     NEVER,
     NONE,
@@ -32,7 +33,6 @@ from autohybrid.analysis.values import (
     is_none,
     members_of,
     tensors_in,
-    truth_of,
     union,
     without_none,
 )

@@ -39,7 +39,7 @@ from autohybrid.diagnostics.model import Confidence, Label
 from autohybrid.spans import Span
 
 MAX_DEPTH = 12
-MAX_CALLS = 4000
+MAX_CALLS = 800
 MAX_TRAIL = 3
 EnvKey = str | tuple[int, str]
 Env = dict[EnvKey, Value]

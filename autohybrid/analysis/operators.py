@@ -12,6 +12,7 @@ from autohybrid.analysis.expressions import shapes_differ
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.graph_loops import call_loop
 from autohybrid.analysis.mxnet_names import OperatorFacts, function_signature, namespace_facts, operator_facts
+from autohybrid.analysis.value_queries import walk
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
@@ -26,7 +27,6 @@ from autohybrid.analysis.values import (
     Value,
     make_seq,
     tensors_in,
-    walk,
 )
 from autohybrid.diagnostics.model import Confidence
 

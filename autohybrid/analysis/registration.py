@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
-from autohybrid.analysis.values import Instance, Layer, Map, Parameter, Seq, Value, members_of, walk
+from autohybrid.analysis.value_queries import walk
+from autohybrid.analysis.values import Instance, Layer, Map, Parameter, Seq, Value, members_of
 from autohybrid.diagnostics.model import Confidence
 
 _REGISTERS = ("register_child", "setattr(", "_children", "__setattr__", "collect_params", ".add(*")

@@ -7,19 +7,8 @@ import ast
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Env, Frame
 from autohybrid.analysis.index import FunctionNode
-from autohybrid.analysis.values import (
-    Instance,
-    Map,
-    Never,
-    Seq,
-    Static,
-    Tensor,
-    Union,
-    Value,
-    is_none,
-    members_of,
-    walk,
-)
+from autohybrid.analysis.value_queries import walk
+from autohybrid.analysis.values import Instance, Map, Never, Seq, Static, Tensor, Union, Value, is_none, members_of
 from autohybrid.diagnostics.model import Confidence
 
 

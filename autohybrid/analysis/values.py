@@ -8,7 +8,7 @@ and narrowing of values happen here and nowhere else.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_UNION = 4
 MAX_ITEMS = 12
+MAX_SIZE = 300
 
 
 class _Any:
@@ -115,6 +116,15 @@ class Seq(Value):
     origin: Origin | None = field(default=None, compare=False)
     names: tuple[str, ...] = ()
     default: bool = False
+    size: int = field(default=1, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        size = 1 + sum(size_of(value) for value in (self.items if self.items is not None else (self.element,)))
+        if size > MAX_SIZE:
+            object.__setattr__(self, "items", None)
+            object.__setattr__(self, "element", Unknown("part of a large container"))
+            size = 1
+        object.__setattr__(self, "size", size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +142,15 @@ class Map(Value):
     items: tuple[tuple[object, Value], ...] = ()
     element: Value = Never()
     default: bool = False
+    size: int = field(default=1, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        size = 1 + sum(size_of(value) for _, value in self.items) + size_of(self.element)
+        if size > MAX_SIZE:
+            object.__setattr__(self, "items", ())
+            object.__setattr__(self, "element", Unknown("part of a large container"))
+            size = 1
+        object.__setattr__(self, "size", size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +266,13 @@ NONE = Static("none", None)
 NEVER = Never()
 TRUE = Static("bool", True)
 FALSE = Static("bool", False)
+
+
+def size_of(value: Value) -> int:
+    """How many values are inside; containers above MAX_SIZE forget theirs, so that no value grows without end."""
+    if isinstance(value, Seq | Map):
+        return value.size
+    return sum(size_of(member) for member in value.members) if isinstance(value, Union) else 1
 
 
 def members_of(value: Value) -> tuple[Value, ...]:
@@ -456,35 +482,3 @@ def is_none(value: Value) -> bool:
 def may_be_none(value: Value) -> bool:
     """Whether None is among the alternatives."""
     return any(is_none(member) for member in members_of(value))
-
-
-def truth_of(value: Value) -> bool | None:
-    """The truth value where it is the same in every run."""
-    answers = {_truth_of_one(member) for member in members_of(value)}
-    return answers.pop() if len(answers) == 1 else None
-
-
-def _truth_of_one(value: Value) -> bool | None:
-    if isinstance(value, Static):
-        if value.type == "none":
-            return False
-        return None if value.const is ANY else bool(value.const)
-    if isinstance(value, Layer | Instance | Func | Namespace | Operator | ModuleRef | ClassRef | Parameter):
-        return True
-    return None
-
-
-def walk(value: Value, depth: int = 3) -> Iterator[Value]:
-    """The value and what is inside its unions, sequences and maps, to a bounded depth."""
-    yield value
-    if depth == 0:
-        return
-    inner: tuple[Value, ...] = ()
-    if isinstance(value, Union):
-        inner = value.members
-    elif isinstance(value, Seq):
-        inner = value.items if value.items is not None else (value.element,)
-    elif isinstance(value, Map):
-        inner = (*(item for _, item in value.items), value.element)
-    for member in inner:
-        yield from walk(member, depth - 1)

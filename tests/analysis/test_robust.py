@@ -102,6 +102,24 @@ def test_functions_that_call_each_other() -> None:
     assert time.process_time() - started < 20
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "t = x\n" + "t = (t, t)\n" * 60 + "return x",
+        "d = {}\n" + "".join(f"d['k{n}'] = (x, d, [d])\n" for n in range(60)) + "return x",
+        "t = []\nfor i in range(9):\n    for j in range(9):\n        t = [t, {'a': t}]\n        t.append(t)\nreturn x",
+        "t = [x]\nfor i in range(self.n):\n    t = [t, t]\n    u = t + t * 12\n    t = [u for v in t]\nreturn x",
+        "f = functools.partial(F.relu)\n" + "f = functools.partial(f, f)\n" * 40 + "return x",
+        "net = nn.HybridSequential()\n" + "net.add(net)\n" * 60 + "return net(x)",
+    ],
+    ids=["tuples", "dictionaries", "loops", "sums", "partials", "containers"],
+)
+def test_values_that_double_at_every_step(body: str) -> None:
+    started = time.process_time()
+    events_of(forward(body, before="import functools"))
+    assert time.process_time() - started < 5
+
+
 def test_long_file() -> None:
     body = "\n".join(f"y = F.relu(x) + {n}" for n in range(49_000))
     started = time.process_time()

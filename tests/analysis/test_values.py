@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autohybrid.analysis.value_queries import truth_of
 from autohybrid.analysis.values import (
     ANY,
     MAX_UNION,
@@ -22,7 +23,6 @@ from autohybrid.analysis.values import (
     join,
     members_of,
     tensors_in,
-    truth_of,
     union,
     widen,
     without_none,
