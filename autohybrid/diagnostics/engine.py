@@ -161,28 +161,28 @@ class _Assembly:
         )
 
     def _one_file(self, path: str, findings: list[Diagnostic]) -> tuple[list[Diagnostic], list[Diagnostic]]:
-        selection, absolute = self._selection[path], self._absolute[path]
-        findings = [finding for finding in findings if self._is_active(finding.code, path)]
-        text = self._sources.get_text(path)
-        applied = silence(path, text, findings, get_codes)
-        findings = list(applied.kept)
-        if applied.directives:
-            from autohybrid.diagnostics.suppression_audit import audit
+        return settle(path, self._absolute[path], findings, self._selection[path], self._sources)
 
-            findings += audit(
-                path,
-                applied,
-                get_codes(),
-                lambda code: self._is_active(code, path),
-                lambda line: self._sources.get_line(path, line),
-            )
-        silenced = [replace(finding, suppressed=by.reason) for finding, by in applied.suppressed]
-        notebook = self._sources.find_notebook(path)
-        if notebook is not None:
-            findings = [notebook.localise(finding) for finding in findings]
-            silenced = [notebook.localise(finding) for finding in silenced]
-        return selection.apply(findings, absolute), selection.apply(silenced, absolute)
 
-    def _is_active(self, code: str, path: str) -> bool:
-        selection = self._selection[path]
-        return selection.is_selected(code) and not selection.is_ignored_in(code, self._absolute[path])
+def settle(
+    path: str, absolute: str, findings: Sequence[Diagnostic], selection: Selection, sources: Sources
+) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    """From the raw findings in one file to those that are reported and those that comments silence: its selection, its
+    comments, the findings about these comments. Those of a notebook are moved into its cells."""
+
+    def is_active(code: str) -> bool:
+        return selection.is_selected(code) and not selection.is_ignored_in(code, absolute)
+
+    findings = [finding for finding in findings if is_active(finding.code)]
+    applied = silence(path, sources.get_text(path), findings, get_codes)
+    findings = list(applied.kept)
+    if applied.directives:
+        from autohybrid.diagnostics.suppression_audit import audit
+
+        findings += audit(path, applied, get_codes(), is_active, lambda line: sources.get_line(path, line))
+    silenced = [replace(finding, suppressed=by.reason) for finding, by in applied.suppressed]
+    notebook = sources.find_notebook(path)
+    if notebook is not None:
+        findings = [notebook.localise(finding) for finding in findings]
+        silenced = [notebook.localise(finding) for finding in silenced]
+    return selection.apply(findings, absolute), selection.apply(silenced, absolute)
