@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,11 @@ def __getattr__(name: str) -> Any:
 
         return autohybrid.nd.zeros((1,)).dtype
     raise AttributeError(f"module 'autohybrid.base' has no attribute '{name}'")
+
+
+def data_dir() -> str:
+    """The folder for downloads: the environment variable MXNET_HOME, or `~/.mxnet`."""
+    return os.environ.get("MXNET_HOME", os.path.join(os.path.expanduser("~"), ".mxnet"))
 
 
 def py_str(text: bytes) -> str:

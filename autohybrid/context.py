@@ -8,6 +8,18 @@ from typing import Any
 _DEVICE_TYPES = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
 
 
+class _CurrentDevice:
+    """What MXNet keeps in a thread-local: code that switches the device for good sets its `value`."""
+
+    @property
+    def value(self) -> Context:
+        return current_context()
+
+    @value.setter
+    def value(self, device: Context) -> None:
+        _current.set(device)
+
+
 class _ContextType(type):
     """Gives the class the attribute `default_ctx`, which follows the current device."""
 
@@ -26,6 +38,7 @@ class Context(metaclass=_ContextType):
 
     devtype2str = _DEVICE_TYPES
     devstr2type = {name: number for number, name in _DEVICE_TYPES.items()}
+    _default_ctx = _CurrentDevice()
     __slots__ = ("_tokens", "device_id", "device_typeid")
     device_id: int
     device_typeid: int
@@ -83,6 +96,14 @@ def cpu_pinned(device_id: int = 0) -> Context:
 def gpu(device_id: int = 0) -> Context:
     """The CUDA device with this number (needs CuPy as soon as an array is put there)."""
     return Context("gpu", device_id)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "num_gpus":  # only the array libraries know; this module loads none
+        import autohybrid
+
+        return autohybrid.num_gpus
+    raise AttributeError(f"module 'autohybrid.context' has no attribute '{name}'")
 
 
 _current: ContextVar[Context] = ContextVar("context", default=Context("cpu", 0))  # noqa: B039 - never mutated

@@ -10,7 +10,6 @@ from types import ModuleType
 
 #: Module of autohybrid -> name that packages look for in it -> module (and attribute) it stands for.
 _NAMES: dict[str, dict[str, tuple[str, str | None]]] = {
-    "autohybrid.context": {"num_gpus": ("autohybrid.tensor.backend", "num_gpus")},
     "autohybrid.base": {"NDArrayHandle": ("ctypes", "c_void_p")},
     "autohybrid.gluon.data.dataloader": {
         "ForkingPickler": ("multiprocessing.reduction", "ForkingPickler"),

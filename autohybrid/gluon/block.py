@@ -32,6 +32,8 @@ def __getattr__(name: str) -> Any:
         from autohybrid.gluon.symbol_block import SymbolBlock
 
         return SymbolBlock
+    if name == "_BlockScope":  # MXNet's name
+        return NameScope
     if name in ("_flatten", "_regroup"):  # MXNet's names, which other packages import
         from autohybrid.gluon import structure
 

@@ -31,6 +31,11 @@ class NameScope:
         self._token: Token[Block | None] | None = None
         self._manager: NameManager | None = None
 
+    @staticmethod
+    def create(prefix: str | None, params: ParameterDict | None, hint: str) -> tuple[str, ParameterDict]:
+        """The full prefix and the parameter dictionary of a new block in the scope around; MXNet's way to ask."""
+        return name_block(prefix, params, hint)
+
     def __enter__(self) -> NameScope:
         if not self._block._empty_prefix:
             self._token = _current.set(self._block)

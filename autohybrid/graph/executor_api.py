@@ -14,7 +14,8 @@ from autohybrid.graph.symbol import Symbol
 from autohybrid.tensor import creation
 from autohybrid.tensor.array import NDArray, array_on
 from autohybrid.tensor.autograd import pause, record, train_mode
-from autohybrid.tensor.tape import Variable, run_backward
+from autohybrid.tensor.opdef import zero_gradient
+from autohybrid.tensor.tape import TapeNode, Variable, run_backward
 
 _REQUESTS = ("null", "write", "add")
 
@@ -36,6 +37,12 @@ class MissingHead(NDArray):
             f"backward needs the head gradient of output `{self._name}`, which no loss operator computes: "
             "pass `out_grads`"
         )
+
+
+def _ignores_head(output: NDArray) -> bool:
+    """Whether no gradient flows back from this output, whatever head gradient it is given."""
+    entry = output._entry
+    return entry is not None and isinstance(entry[0], TapeNode) and entry[0].grad is zero_gradient
 
 
 class Executor:
@@ -136,10 +143,11 @@ class Executor:
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Gradients of the arguments for these head gradients: one array, a list, or a dict by output name.
 
-        Outputs of losses need none. Raises MXNetError before `forward`, and when a head gradient is missing.
+        Outputs of losses need none. Without a `forward` before it, it is at the arguments as they are. Raises
+        MXNetError when a head gradient is missing.
         """
         if not self._recorded:
-            raise MXNetError("backward needs forward(is_train=True) first")
+            self.forward(is_train)
         names = self._symbol.list_outputs()
         if out_grads is None:
             heads: list[Any] = [None] * len(names)
@@ -156,11 +164,11 @@ class Executor:
     def _head(self, given: NDArray | None, name: str, output: NDArray) -> NDArray:
         if given is None:
             return MissingHead(name, self._ctx)
-        if given.shape != output.shape:
+        if given.shape != output.shape and not _ignores_head(output):
             raise MXNetError(
                 f"the head gradient of output `{name}` has shape {given.shape}, the output has {output.shape}"
             )
-        return given
+        return given.astype(output.dtype, copy=False)
 
     def copy_params_from(
         self,

@@ -48,14 +48,19 @@ def run(
 
 
 def _resolved_shapes(heads: Sequence[Head], nodes: Sequence[Node], feed: Mapping[str, NDArray]) -> dict[Node, Node]:
-    """Nodes that make an array of a shape with an open extent (0: the zeros of an initial state), with it inferred."""
+    """Nodes that make an array of a shape with an open extent (0, as in the zeros of an initial state, or -1),
+    with it inferred."""
     open_nodes = [
-        n for n in nodes if n.op is not None and not n.inputs and 0 in (getattr(n.attrs, "shape", None) or ())
+        n for n in nodes if n.op is not None and not n.inputs and _is_open(getattr(n.attrs, "shape", None) or ())
     ]
     if not open_nodes:
         return {}
     facts = infer_shapes(heads, {name: tuple(array.shape) for name, array in feed.items()})
     return {node: _with_shape(node, facts[node, 0]) for node in open_nodes if is_known(facts[node, 0])}
+
+
+def _is_open(shape: Sequence[int]) -> bool:
+    return 0 in shape or -1 in shape
 
 
 def _with_shape(node: Node, shape: Shape) -> Node:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from autohybrid.context import Context, current_context
+from autohybrid.errors import MXNetError
+from autohybrid.numpy_semantics import is_np_shape
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.backend import namespace_of, to_device
 from autohybrid.tensor.copying import copied
@@ -74,8 +77,8 @@ def empty(
     return _owned(namespace_of(ctx).empty(_shape(shape), dtype=np.dtype(dtype or "float32")), ctx)
 
 
-def _shape(shape: Any) -> Any:
-    return tuple(shape) if isinstance(shape, (list, tuple)) else (int(shape),)
+def _shape(shape: Any) -> tuple[int, ...]:
+    return (index(shape),) if np.ndim(shape) == 0 else tuple(map(index, shape))
 
 
 def full(
@@ -85,6 +88,8 @@ def full(
     if out is not None:
         out[:] = val
         return out  # type: ignore[no-any-return]
+    if np.ndim(shape) > 0 and len(shape) == 0 and not is_np_shape():  # type: ignore[arg-type]
+        raise MXNetError("the shape () means an unknown shape outside of numpy mode; an array of one number has (1,)")
     ctx = ctx or current_context()
     if state.builder is not None:
         options = {"shape": _shape(shape), "dtype": np.dtype(dtype or "float32").name, "ctx": str(ctx)}

@@ -161,8 +161,8 @@ def _backward(xp: Any, attrs: Attrs, head: Any, data: Any, label: Any, *lengths:
     occupied = xp.matmul(visits.transpose(1, 0, 2), one_hot).transpose(1, 0, 2)
     result = xp.exp(_log_softmax(xp, x)) - occupied
     counts = (xp.arange(x.shape[0])[:, None] < paths.steps) & xp.isfinite(total)
-    result *= counts[:, :, None] * head[:, None]
-    return narrow(result, data)
+    # steps behind the end may hold anything, NaN too
+    return narrow(xp.where(counts[:, :, None], result * head[:, None], x.dtype.type(0)), data)
 
 
 def _backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:

@@ -83,12 +83,12 @@ _SAMPLES = (
 )
 
 
-def _record(name: str, aliases: tuple[str, ...], doc: str) -> OpDef:
+def _record(name: str, aliases: tuple[str, ...], doc: str, *more: Attr) -> OpDef:
     return OpDef(
         name,
         _kernel,
         inputs=("data", "weight"),
-        attrs=_ATTRS,
+        attrs=(*_ATTRS, *more),
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
         grad=_grad,
@@ -108,7 +108,10 @@ OPERATORS = (
         integers that their dtype holds (2**24 in float32).""",
     ),
     _record(
-        "_contrib_SparseEmbedding", (), "Embedding; kept for graphs that name it. Use `Embedding(sparse_grad=True)`."
+        "_contrib_SparseEmbedding",
+        (),
+        "Embedding; kept for graphs that name it. Use `Embedding(sparse_grad=True)`.",
+        Attr("deterministic", "bool", False, doc="without effect: gradients are the same at every call"),
     ),
     OpDef(
         "_backward_Embedding",

@@ -30,9 +30,11 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     if attrs.act_type == "prelu" and data is not None:
         channels = data[1] if len(data) > 1 else data[0]
         gamma = ins[1] if ins[1] is not None else (channels,)
-        if len(gamma) != 1 or (-1 not in (gamma[0], channels) and gamma[0] not in (1, channels)):
-            raise MXNetError(f"`gamma` must have shape ({channels},) or (1,) for data of shape {data}, got {gamma}")
-        known.append((channels,) if gamma[0] == -1 else gamma)
+        if -1 in gamma and len(gamma) == 1:
+            gamma = (channels,)
+        if -1 not in gamma and -1 not in data:
+            _aligned(gamma, data)
+        known.append(gamma)
     elif attrs.act_type == "prelu":
         known.append(ins[1])
     return known, [data] * len(outs)
@@ -79,9 +81,24 @@ def _exponential(xp: Any, x: Any, scale: float, alpha: float) -> Any:
     return result
 
 
+def _aligned(gamma: tuple[int, ...], data: tuple[int, ...]) -> list[int]:
+    """The shape in which gamma broadcasts over the data; its extents belong to axes 1 and 0, whichever fit.
+
+    MXNet 1.9.1: (channels,), (1,), (batch, channels), and (batch,) where only that fits. Raises MXNetError for others.
+    """
+    result, left = [1] * len(data), list(gamma)
+    for axis in (1, 0):
+        if axis < len(data) and left and left[-1] in (1, data[axis]):
+            result[axis] = left.pop()
+    if left:
+        channels = data[1] if len(data) > 1 else data[0]
+        raise MXNetError(f"`gamma` must have shape ({channels},) or (1,) for data of shape {data}, got {gamma}")
+    return result
+
+
 def _slopes(gamma: Any, x: Any) -> Any:
-    """gamma, one slope a channel or one for all, so that it broadcasts over `x`."""
-    return gamma.astype(x.dtype, copy=False).reshape(-1, *[1] * max(x.ndim - 2, 0))
+    """gamma so that it broadcasts over `x`."""
+    return gamma.astype(x.dtype, copy=False).reshape(_aligned(gamma.shape, x.shape))
 
 
 def _randomized(xp: Any, attrs: Attrs, data: Any, train: bool, rng: Any) -> tuple[Any, Any]:
@@ -117,11 +134,8 @@ def _prelu_backward(xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any) -> 
     negative = x <= 0
     to_data = h * (negative * (_slopes(gamma, x) - x.dtype.type(1)) + x.dtype.type(1))
     missed = h * x * negative
-    if gamma.size == 1:
-        to_gamma = missed.sum().reshape(1)
-    else:
-        to_gamma = missed.sum(axis=tuple(a for a in range(x.ndim) if a != min(1, x.ndim - 1)))
-    return narrow(to_data, data), narrow(to_gamma, gamma)
+    shared = tuple(a for a, extent in enumerate(_aligned(gamma.shape, x.shape)) if extent == 1)
+    return narrow(to_data, data), narrow(missed.sum(axis=shared).reshape(gamma.shape), gamma)
 
 
 def _prelu_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
@@ -167,6 +181,8 @@ OPERATORS = (
             Sample(((3, 4, 2), (4,)), {"act_type": "prelu"}),
             Sample(((3, 4), (1,)), {"act_type": "prelu"}),
             Sample(((5,), (5,)), {"act_type": "prelu"}),
+            Sample(((3, 4, 2), (3, 4)), {"act_type": "prelu"}),
+            Sample(((3, 4, 2), (3,)), {"act_type": "prelu"}),
             Sample(((1,),), {"slope": 0.1}),
             Sample(((0, 3),)),
             Sample(((3, 4), (5,)), {"act_type": "prelu"}, error="MXNetError"),

@@ -45,7 +45,7 @@ def pool_of(attrs: Attrs, shape: tuple[int, ...]) -> Pool:
     first = 1 if layout is not None and layout.endswith("C") else 2
     extents = shape[first : first + rank]
     if attrs.pooling_convention == "same":
-        raise MXNetError("pooling_convention 'same' is not supported; use 'valid' or 'full' with `pad`")
+        return _same_pool(attrs, first, extents)
     if attrs.global_pool:
         return Pool(first, extents, extents, (1,) * rank, (0,) * rank, (1,) * rank)
     kernel, stride, pad = attrs.kernel, attrs.stride or (1,) * rank, attrs.pad or (0,) * rank
@@ -56,6 +56,24 @@ def pool_of(attrs: Attrs, shape: tuple[int, ...]) -> Pool:
             raise MXNetError(f"`{name}` must be at least {least} everywhere, got {values}")
     positions = tuple(map(_positions, [attrs.pooling_convention] * rank, extents, kernel, stride, pad))
     return Pool(first, extents, kernel, stride, pad, positions)
+
+
+def _same_pool(attrs: Attrs, first: int, extents: tuple[int, ...]) -> Pool:
+    """The windows of `pooling_convention='same'`: one begins at every stride; those at the end are cut off.
+
+    MXNet has it in one dimension and without padding only, and reads three entries of `pad`.
+    """
+    if len(extents) != 1:
+        raise MXNetError(f"pooling_convention 'same' takes data of 3 dimensions, got {len(extents) + 2}")
+    if any(attrs.pad) or len(attrs.pad) not in (0, 1, 3):
+        raise MXNetError(f"pooling_convention 'same' takes no padding, got `pad` {attrs.pad}")
+    if attrs.global_pool:
+        return Pool(first, extents, extents, (1,), (0,), (1,))
+    kernel, stride = attrs.kernel[:1], attrs.stride[:1] or (1,)
+    if len(kernel) != 1 or min(*kernel, *stride) < 1:
+        raise MXNetError(f"`kernel` and `stride` must be at least 1, got {attrs.kernel} and {attrs.stride}")
+    positions = -1 if extents[0] == -1 else -(-extents[0] // stride[0])
+    return Pool(first, extents, kernel, stride, (0,), (positions,))
 
 
 def _positions(convention: str, n: int, kernel: int, stride: int, pad: int) -> int:
@@ -250,6 +268,9 @@ OPERATORS = (
                 },
             ),
             Sample(((2, 6, 3),), {"kernel": 2, "layout": "NWC"}),
+            Sample(((2, 3, 7),), {"kernel": 3, "stride": 2, "pool_type": "avg", "pooling_convention": "same"}),
+            Sample(((2, 3, 7),), {"kernel": 2, "stride": 1, "pad": (0, 0, 0), "pooling_convention": "same"}),
+            Sample(((2, 3, 7, 7),), {"kernel": (2, 2), "pooling_convention": "same"}, error="MXNetError"),
             *[Sample(((2, 3, 5, 6),), {"kernel": (2, 2), "pool_type": "lp", "p_value": p}, low=0.1) for p in (1, 2, 3)],
         ),
     ),
