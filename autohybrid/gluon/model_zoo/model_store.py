@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import zipfile
 from pathlib import Path
 
+from autohybrid.base import data_dir
 from autohybrid.files import write_atomically
 
 __all__ = ["get_model_file", "purge"]
@@ -88,7 +88,7 @@ def purge(root: str | None = None) -> None:
 def _folder(root: str | None) -> Path:
     if root is not None:
         return Path(root).expanduser()
-    return Path(os.environ.get("MXNET_HOME", "~/.mxnet")).expanduser() / "models"
+    return Path(data_dir()).expanduser() / "models"
 
 
 def _is_genuine(content: bytes, name: str) -> bool:
