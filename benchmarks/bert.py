@@ -32,7 +32,8 @@ def encoder(mx: Any) -> Any:
             q, k, v = (self.split(F, part(x)) for part in (self.query, self.key, self.value))
             scores = F.batch_dot(q / math.sqrt(UNITS // HEADS), k, transpose_b=True)
             attended = F.batch_dot(self.dropout(F.softmax(scores)), v)
-            attended = F.reshape(F.transpose(F.reshape(attended, (-1, HEADS, 0, 0), reverse=True), (0, 2, 1, 3)), (0, 0, -1))
+            attended = F.transpose(F.reshape(attended, (-1, HEADS, 0, 0), reverse=True), (0, 2, 1, 3))
+            attended = F.reshape(attended, (0, 0, -1))
             x = self.norm_attention(x + self.dropout(self.project(attended)))
             return self.norm(x + self.dropout(self.outer(self.gelu(self.inner(x)))))
 

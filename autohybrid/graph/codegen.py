@@ -16,64 +16,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autohybrid.context import cpu
+from autohybrid.errors import MXNetError
+from autohybrid.graph.call_site import CallSite
+from autohybrid.graph.chunk_loops import find_run, write_run
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
 from autohybrid.graph.interpreter import run_node
-from autohybrid.graph.node import Head, Node
+from autohybrid.graph.lifetimes import Lifetimes
+from autohybrid.graph.node import Head, Node, program_order
+from autohybrid.graph.passes.pipeline import optimize
+from autohybrid.graph.passes.rewriting import PlannedGraph
 from autohybrid.tensor.array import wrap
-from autohybrid.tensor.imperative import run_kernel, split_mutations
+from autohybrid.tensor.imperative import KERNEL_ERRORS, explain, run_kernel, split_mutations
+from autohybrid.tensor.shapes import is_known
+from autohybrid.tensor.templates import View, reshaped
 
 if TYPE_CHECKING:
     from autohybrid.graph.function import GraphFunction, Signature
 
 _serial = 0
-
-
-class CallSite:
-    """What a template sees of the call it writes code for."""
-
-    def __init__(self, writer: _Writer, node: Node) -> None:
-        self._writer = writer
-        self.node = node
-        self.attrs: Any = node.attrs
-        self.inputs = [writer.names[h] for h in node.inputs]
-        self.shapes = [writer.shapes[h] for h in node.inputs]
-        self.dtypes = [writer.dtypes[h] for h in node.inputs]
-        self.out = writer.name_head((node, 0))
-        self.out_shape = writer.shapes[node, 0]
-        self.out_dtype = writer.dtypes[node, 0]
-        self.train = writer.train
-
-    def function(self, name: str) -> str:
-        """The name under which `xp.<name>` can be called in the generated code."""
-        return self._writer.bind(name, getattr(np, name))
-
-    def constant(self, hint: str, value: Any) -> str:
-        """The name under which `value` can be used in the generated code."""
-        return self._writer.bind(hint, value)
-
-    def scalar(self, hint: str, value: float) -> str:
-        """The name of a 0-d array with `value` in the output's dtype (ufuncs take it faster than a Python number)."""
-        array = np.asarray(value, dtype=self.out_dtype)
-        array.flags.writeable = False
-        return self._writer.bind(hint, array)
-
-    def reusable(self) -> str | None:
-        """The name of an input whose buffer may be overwritten with the output: a dead intermediate of its shape."""
-        for head, name in zip(self.node.inputs, self.inputs):
-            if self._writer.is_dead_after(head, self.node) and (
-                self._writer.shapes[head] == self.out_shape and self._writer.dtypes[head] == self.out_dtype
-            ):
-                return name
-        return None
-
-    def into(self) -> str:
-        """`, out=<name>` when a buffer can be reused, else nothing: for the end of a ufunc call's arguments."""
-        name = self.reusable()
-        return f", out={name}" if name is not None else ""
-
-    def owns(self, index: int) -> bool:
-        """Whether input `index` is a dead intermediate that the code may overwrite."""
-        return self._writer.is_dead_after(self.node.inputs[index], self.node)
 
 
 class _Writer:
@@ -83,49 +43,43 @@ class _Writer:
         self.globals: dict[str, Any] = {}
         self.lines: list[str] = []
         self.names: dict[Head, str] = {}
-        self.taken: set[str] = set(keyword.kwlist)
-        self.aliased: set[Head] = set()
+        self._bound: dict[int, str] = {}
+        self._taken: dict[str, int] = dict.fromkeys(keyword.kwlist, 1)
         captured = {name: provider()._data for name, provider in function.captured.items()}
         fed = {name: (shape, dtype) for name, (shape, dtype) in zip(function.inputs, signature)}
         fed.update({name: (a.shape, a.dtype) for name, a in captured.items()})
-        self.shapes = infer_shapes(function.all_heads, {n: tuple(s) for n, (s, _) in fed.items()})
-        self.dtypes = infer_dtypes(function.all_heads, {n: d.name for n, (_, d) in fed.items()})
-        self.last_use = self._last_uses()
+        shapes = infer_shapes(function.all_heads, {n: tuple(s) for n, (s, _) in fed.items()})
+        dtypes = infer_dtypes(function.all_heads, {n: d.name for n, (_, d) in fed.items()})
+        graph = optimize(PlannedGraph(function.all_heads, shapes, dtypes, train))
+        self.heads, self.shapes, self.dtypes = graph.heads, graph.shapes, graph.dtypes
+        order = program_order(self.heads)
+        self.variables = {node.name: node for node in order if node.op is None}
+        self.calls = [node for node in order if node.op is not None]
+        self.position = {node: i for i, node in enumerate(self.calls)}
+        self.lifetimes = Lifetimes(self.calls, self.heads)
+        self._place = ""
+        self._permutes = False  # whether an array may have its axes in another order than memory has
+        self._used = {h for node in self.calls for h in node.inputs} | set(self.heads)
 
-    def _last_uses(self) -> dict[Head, Node]:
-        uses: dict[Head, Node] = {}
-        for node in self.function.order:
-            for head in node.inputs:
-                uses[head] = node
-        return uses
-
-    def is_dead_after(self, head: Head, node: Node) -> bool:
-        """Whether `head` is an intermediate with memory of its own that nothing reads after `node`."""
-        return (
-            head[0].op is not None
-            and head not in self.aliased
-            and self.last_use.get(head) is node
-            and head not in self.function.all_heads
-            and sum(h == head for h in node.inputs) == 1
-        )
+    def is_used(self, head: Head) -> bool:
+        return head in self._used
 
     def bind(self, hint: str, value: Any) -> str:
-        for name, known in self.globals.items():
-            if known is value:
-                return name
-        name = self.fresh(hint)
-        self.globals[name] = value
+        name = self._bound.get(id(value))
+        if name is None:
+            name = self._bound[id(value)] = self.fresh(hint)
+            self.globals[name] = value
         return name
 
     def fresh(self, hint: str) -> str:
         base = re.sub(r"\W", "_", hint) or "value"
         if base[0].isdigit():
             base = f"_{base}"
-        name, count = base, 1
-        while name in self.taken:
-            name, count = f"{base}_{count}", count + 1
-        self.taken.add(name)
-        return name
+        count = self._taken.get(base, 0)
+        self._taken[base] = count + 1
+        if count == 0:
+            return base
+        return self.fresh(f"{base}_{count}")
 
     def name_head(self, head: Head) -> str:
         if head not in self.names:
@@ -135,42 +89,57 @@ class _Writer:
 
     def write(self) -> str:
         parameters = [self._parameter(name) for name in (*self.function.inputs, *self.function.captured)]
-        place = ""
-        for node in self.function.order:
-            if node.op is None:
-                continue
-            if node.span is not None and str(node.span) != place:
-                place = str(node.span)
-                self.lines.append(f"# {place}  {linecache.getline(node.span.path, node.span.line).strip()}".rstrip())
-            self._call(node)
+        index = 0
+        while index < len(self.calls):
+            end = find_run(self, self.calls, index)
+            for node in self.calls[index : max(end, index + 1)]:
+                self._note_place(node)
+            if end > index:
+                self.lines.extend(write_run(self, self.calls[index:end], self.position))
+            else:
+                self._call(self.calls[index])
+            index = max(end, index + 1)
         self.lines.append(f"return {self._results()}")
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def run({', '.join(parameters)}):\n{body}\n"
 
+    def _note_place(self, node: Node) -> None:
+        """A comment with the user's line, where it changes."""
+        if node.span is not None and str(node.span) != self._place:
+            self._place = str(node.span)
+            line = linecache.getline(node.span.path, node.span.line).strip()
+            self.lines.append(f"# {self._place}  {line}".rstrip())
+
     def _parameter(self, name: str) -> str:
-        for node in self.function.order:
-            if node.op is None and node.name == name:
-                return self.name_head((node, 0))
-        return self.fresh(name)  # an argument that the graph does not use
+        node = self.variables.get(name)
+        return self.fresh(name) if node is None else self.name_head((node, 0))  # the graph may not use an argument
 
     def _call(self, node: Node) -> None:
         assert node.op is not None
-        if node.extra is None and node.op.fast is not None:
-            lines = node.op.fast(CallSite(self, node))
-            if lines is not None:
-                self.lines.extend(lines)
-                return
-        arguments = ", ".join(self.names[h] for h in node.inputs)
+        template = node.op.fast if node.extra is None and self._is_known(node) else None
+        names = [self.names[h] for h in node.inputs]
+        lines = None if template is None else template(CallSite(self, node, names, self.name_head((node, 0))))
+        if lines is not None:
+            self.lines.extend(lines)
+            if isinstance(template, View):
+                self._permutes = self._permutes or template is not reshaped
+                self.lifetimes.share(node, writable=True)
+            return
         count = node.output_count if node.extra is None else node.visible_count
         outputs = [self.name_head((node, i)) for i in range(count)]
-        if node.op.view or node.extra is not None:  # a branch or a body may return an array that it was given
-            self.aliased.update((node, i) for i in range(node.output_count))
-            # what a view is taken from must stay untouched as long as the view may be read
-            self.aliased.update(node.inputs)
-        call = self.bind(f"run_{node.op.name}", self._callable(node))
-        self.lines.append(f"{', '.join(outputs)}{',' if len(outputs) == 1 else ''} = {call}({arguments})")
+        if node.inputs and (node.op.view or node.extra is not None):  # a branch may return an array that it was given
+            self._permutes = True
+            self.lifetimes.share(node, writable=False)
+        call, gives_one = self._callable(node)
+        comma = "," if count == 1 and not gives_one else ""
+        self.lines.append(f"{', '.join(outputs)}{comma} = {self.bind(f'run_{node.op.name}', call)}({', '.join(names)})")
 
-    def _callable(self, node: Node) -> Callable[..., Sequence[Any]]:
+    def _is_known(self, node: Node) -> bool:
+        heads = (*node.inputs, *[(node, i) for i in range(node.output_count)])
+        return all(is_known(self.shapes[h]) and self.dtypes[h] is not None for h in heads)
+
+    def _callable(self, node: Node) -> tuple[Callable[..., Any], bool]:
+        """What runs a call, and whether it gives an array rather than a sequence of them."""
         op, attrs, train = node.op, node.attrs, self.train
         assert op is not None and attrs is not None
         if node.extra is not None:
@@ -178,7 +147,9 @@ class _Writer:
             def through_arrays(*arrays: Any) -> Sequence[Any]:
                 return [r._data for r in run_node(node, [wrap(a) for a in arrays])]
 
-            return through_arrays
+            return through_arrays, False
+        if op.is_plain:
+            return _plain(node), True
         ctx = cpu()
 
         def through_kernel(*arrays: Any) -> Sequence[Any]:
@@ -194,18 +165,37 @@ class _Writer:
             return split_mutations(op, attrs, run_kernel(op, attrs, np, arrays, train, ctx))[0]
 
         if not op.mutates:
-            return through_kernel
+            return through_kernel, False
         # BatchNorm with `fix_gamma` writes ones into gamma, but, as in MXNet, not in compiled calls outside recording.
-        return without_mutations if op.train_dependent else with_mutations
+        return without_mutations if op.train_dependent else with_mutations, False
 
     def _results(self) -> str:
         shown = []
-        heads = self.function.all_heads
-        for head in heads:
+        for head in self.heads:
             name = self.names[head]
-            shared = head[0].op is None or head in self.aliased or heads.count(head) > 1
-            shown.append(f"{name}.copy()" if shared else name)
+            if not self.lifetimes.is_own(head) or self.heads.count(head) > 1:
+                name = f"{name}.copy()"
+            elif self._permutes:
+                name = f"({name} if {name}.flags.c_contiguous else {name}.copy())"
+            shown.append(name)
         return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
+
+
+def _plain(node: Node) -> Callable[..., Any]:
+    """The kernel of a plain operator; its errors name the user's line."""
+    op, attrs, span = node.op, node.attrs, node.span
+    assert op is not None and attrs is not None
+    kernel = op.kernel
+
+    def call(*arrays: Any) -> Any:
+        try:
+            result = kernel(np, attrs, *arrays)
+        except (MXNetError, *KERNEL_ERRORS) as error:
+            explained = explain(op, attrs, arrays, error)
+            raise explained if span is None else type(explained)(f"{span}: {explained}") from error
+        return result[0] if type(result) is tuple else result
+
+    return call
 
 
 def generate(function: GraphFunction, signature: Signature, train: bool) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.shapes import same_dtype, same_shape
 from autohybrid.tensor.tape import TapeNode, state
 
-_KERNEL_ERRORS = (ValueError, IndexError, TypeError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError)
+KERNEL_ERRORS = (ValueError, IndexError, TypeError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError)
 _REMEMBERED = 1024
 
 
@@ -92,7 +92,7 @@ def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray
     token = hush()
     try:
         result = op.kernel(xp, attrs, *arrays)
-    except (MXNetError, *_KERNEL_ERRORS) as error:
+    except (MXNetError, *KERNEL_ERRORS) as error:
         raise explain(op, attrs, arrays, error) from error
     finally:
         unhush(token)
@@ -112,7 +112,7 @@ def run_kernel(op: OpDef, attrs: Attrs, xp: Any, arrays: Sequence[Any], train: b
     token = hush()
     try:
         result = op.kernel(xp, attrs, *arrays, **extra)
-    except (MXNetError, *_KERNEL_ERRORS) as error:
+    except (MXNetError, *KERNEL_ERRORS) as error:
         raise explain(op, attrs, arrays, error) from error
     finally:
         unhush(token)

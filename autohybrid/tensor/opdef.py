@@ -12,7 +12,8 @@ Conventions
 - Kernels of operators listed in `mutates` return, behind their outputs, the new value of each mutated input.
 - A gradient is `grad(F, node, heads)`, written with operators of `F` (nd or sym), so that it can be differentiated
   and compiled: `node.attrs`, `node.inputs`, `node.outputs`, `node.train`, `node.needs(k)`; `heads` holds one head
-  gradient for each output. It returns one gradient for each input (None: no gradient), or a single one for a single input.
+  gradient for each output. It returns one gradient for each input (None: no gradient), or a single one for a single
+  input.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ class OpDef:
     session        makes, from the attributes' text, the object that forward and backward of one call share; it is
                    `attrs.session`, and says through `active_inputs` what inputs there are, by position or by name
     stores_sparse  imperative calls may give a sparse array even of dense inputs; see tensor/sparse_calls
-    fast           optional code template for the generated executor, see graph/executor
+    is_identity    `(attrs, train)`: whether the first output is then the first input, unchanged
+    fast           optional code template for the generated executor, see tensor/templates
     onnx           optional exporter, see interop/onnx
     stored_outputs how many outputs MXNet's `-symbol.json` counts for a node, where that is another number than ours
                    (it counts workspaces)
@@ -126,6 +128,7 @@ class OpDef:
     open_attrs: bool = False
     session: Callable[[Mapping[str, str]], Any] | None = None
     stores_sparse: bool = False
+    is_identity: Callable[[Attrs, bool], bool] | None = None
     fast: Callable[..., Any] | None = None
     onnx: Callable[..., Any] | None = None
     stored_outputs: Callable[[Attrs], int] | None = None

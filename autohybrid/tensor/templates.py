@@ -1,66 +1,90 @@
-"""Code templates for the generated executor (`OpDef.fast`): element-wise operators as NumPy's ufuncs, written into a
-dead intermediate where there is one.
+"""Code templates for the generated executor (`OpDef.fast`).
 
-A template gets a `graph.codegen.CallSite` and returns lines of code, or None where the kernel must run: for dtypes
-whose results a ufunc alone does not give (integers, half precision) and for arrays without axes (a ufunc makes scalars
-of them).
+A template gets a `graph.call_site.CallSite` and returns lines of code, or None where the kernel must run: for dtypes
+whose results the code alone does not give (integers, half precision) and for arrays without axes (a ufunc makes scalars
+of them). Two kinds say more of themselves: `Elementwise` ones also work on any piece of their arrays, so runs of them
+become one loop; `View` ones give their first input in another shape, in the same memory where that can be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 Template = Callable[[Any], list[str] | None]
 
 
-def _is_simple(call: Any) -> bool:
+def is_simple(call: Any) -> bool:
+    """Whether all arrays have one dtype, float32 or float64, and the output has axes."""
     known = call.out_dtype in ("float32", "float64") and all(dtype == call.out_dtype for dtype in call.dtypes)
     return known and len(call.out_shape) > 0
 
 
-def ufunc(name: str) -> Template:
+@dataclass(frozen=True, slots=True)
+class Elementwise:
+    """Lines that compute each element of the output from those of the inputs at its place (or broadcast to it).
+
+    Of the inputs, only the first `pieces` are such arrays, where that is given; the code sees the others whole.
+    """
+
+    lines: Callable[[Any], list[str]]
+    condition: Callable[[Any], bool] = is_simple
+    pieces: int | None = None
+
+    def applies(self, call: Any) -> bool:
+        """Whether the template can be used for these dtypes, shapes and attributes."""
+        return self.condition(call)
+
+    def __call__(self, call: Any) -> list[str] | None:
+        return self.lines(call) if self.condition(call) else None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An expression that gives the first input in another shape: all its elements, each once."""
+
+    expression: Callable[[Any], str]
+
+    def __call__(self, call: Any) -> list[str] | None:
+        return [f"{call.out} = {self.expression(call)}"]
+
+
+def ufunc(name: str) -> Elementwise:
     """`out = <name>(inputs)`."""
-
-    def template(call: Any) -> list[str] | None:
-        if not _is_simple(call):
-            return None
-        return [f"{call.out} = {call.function(name)}({', '.join(call.inputs)}{call.into()})"]
-
-    return template
+    return Elementwise(lambda call: [f"{call.out} = {call.function(name)}({', '.join(call.inputs)}{call.into()})"])
 
 
-def ufunc_with_scalar(name: str, reflected: bool = False) -> Template:
+def ufunc_with_scalar(name: str, reflected: bool = False) -> Elementwise:
     """`out = <name>(x, scalar)`, or `<name>(scalar, x)`."""
 
-    def template(call: Any) -> list[str] | None:
-        if not _is_simple(call):
-            return None
+    def lines(call: Any) -> list[str]:
         operands = [call.inputs[0], call.scalar("scalar", call.attrs.scalar)]
         if reflected:
             operands.reverse()
         return [f"{call.out} = {call.function(name)}({', '.join(operands)}{call.into()})"]
 
-    return template
+    return Elementwise(lines)
 
 
-def power_with_scalar(call: Any) -> list[str] | None:
-    """`out = x ** scalar`, by the ufunc that `**` takes for the common exponents."""
+def _power_lines(call: Any) -> list[str]:
     special = {2.0: "square", 0.5: "sqrt", -1.0: "reciprocal"}.get(call.attrs.scalar)
-    return (ufunc_with_scalar("power") if special is None else ufunc(special))(call)
+    return (ufunc_with_scalar("power") if special is None else ufunc(special)).lines(call)
 
 
-def rectifier(call: Any) -> list[str] | None:
+#: `out = x ** scalar`, by the ufunc that `**` takes for the common exponents.
+power_with_scalar = Elementwise(_power_lines)
+
+
+def rectifier_lines(call: Any) -> list[str]:
     """`out = maximum(x, 0)`."""
-    if not _is_simple(call):
-        return None
-    return [f"{call.out} = {call.function('maximum')}({call.inputs[0]}, {call.scalar('zero', 0.0)}{call.into()})"]
+    return [f"{call.out} = {call.function('maximum')}({call.inputs[0]}, {call.filled('zeros', 0.0)}{call.into()})"]
 
 
-def logistic(call: Any) -> list[str] | None:
-    """`out = 1 / (1 + exp(-x))` in one buffer."""
-    if not _is_simple(call):
-        return None
+rectifier = Elementwise(rectifier_lines)
+
+
+def _logistic_lines(call: Any) -> list[str]:
     out = call.out
     return [
         f"{out} = {call.function('negative')}({call.inputs[0]}{call.into()})",
@@ -70,16 +94,22 @@ def logistic(call: Any) -> list[str] | None:
     ]
 
 
-def then_reciprocal(name: str) -> Template:
+#: `out = 1 / (1 + exp(-x))` in one buffer.
+logistic = Elementwise(_logistic_lines)
+
+
+def then_reciprocal(name: str) -> Elementwise:
     """`out = 1 / <name>(x)` in one buffer."""
 
-    def template(call: Any) -> list[str] | None:
-        if not _is_simple(call):
-            return None
+    def lines(call: Any) -> list[str]:
         out = call.out
         return [
             f"{out} = {call.function(name)}({call.inputs[0]}{call.into()})",
             f"{call.function('reciprocal')}({out}, {out})",
         ]
 
-    return template
+    return Elementwise(lines)
+
+
+#: The first input with the shape of the output, elements in the same order.
+reshaped = View(lambda call: f"{call.inputs[0]}.reshape({call.out_shape})")

@@ -10,6 +10,8 @@ from autohybrid.tensor.opdef import GradNode, OpDef, Sample
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating
 from autohybrid.tensor.special import logistic
+from autohybrid.tensor.templates import Elementwise, is_simple, rectifier, ufunc
+from autohybrid.tensor.templates import logistic as logistic_template
 
 
 def _softrelu(xp: Any, x: Any) -> Any:
@@ -41,17 +43,11 @@ def _kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
     return narrow(_FORWARD[attrs.act_type](xp, *widen(xp, data)), data)
 
 
-def _fast(call: Any) -> list[str] | None:
-    """One ufunc, into a dead intermediate where there is one."""
-    if call.out_dtype not in ("float32", "float64"):
-        return None
-    data = call.inputs[0]
-    match call.attrs.act_type:
-        case "relu":
-            return [f"{call.out} = {call.function('maximum')}({data}, {call.scalar('zero', 0.0)}{call.into()})"]
-        case "tanh":
-            return [f"{call.out} = {call.function('tanh')}({data}{call.into()})"]
-    return None
+def _has_template(call: Any) -> bool:
+    return is_simple(call) and call.attrs.act_type in _TEMPLATES
+
+
+_TEMPLATES: dict[str, Elementwise] = {"relu": rectifier, "tanh": ufunc("tanh"), "sigmoid": logistic_template}
 
 
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -81,7 +77,7 @@ OPERATORS = (
         attrs=(Attr("act_type", "enum", choices=("relu", "sigmoid", "softrelu", "softsign", "tanh")),),
         infer_dtype=same_floating,
         grad=_grad,
-        fast=_fast,
+        fast=Elementwise(lambda call: _TEMPLATES[call.attrs.act_type].lines(call), _has_template),
         aliases=("_npx_activation",),
         doc="An activation function by name, element by element: relu, sigmoid, tanh, softrelu (softplus), softsign.",
         samples=(

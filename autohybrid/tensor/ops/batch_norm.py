@@ -11,6 +11,7 @@ from autohybrid.tensor.normalization import View, scale_and_shift, statistics, v
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import normalize_axis, require_floating, unify, unify_dtypes
+from autohybrid.tensor.templates import Elementwise, is_simple
 
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 _COMMON = (
@@ -81,6 +82,27 @@ def _kernel(
     result = scale_and_shift(centred, scale, beta.reshape(1, -1, 1))
     ones = xp.ones_like(gamma) if attrs.fix_gamma else None
     return narrow(result.reshape(data.shape), data), mean.reshape(-1).copy(), inverse_std.reshape(-1), ones
+
+
+def _has_template(call: Any) -> bool:
+    moved = not _own(call.attrs, call.train) and not call.attrs.output_mean_var
+    return moved and is_simple(call) and not call.reads_hidden()
+
+
+def _template_lines(call: Any) -> list[str]:
+    """The kernel's arithmetic, step by step, in one buffer; what depends on the channel alone is computed first."""
+    data, gamma, beta, mean, variance = call.inputs
+    axis = _axis(call.attrs, len(call.out_shape))
+    shape = (call.out_shape[axis], *[1] * (len(call.out_shape) - axis - 1))
+    eps = call.scalar("eps", call.attrs.eps)
+    inverse = f"{call.function('true_divide')}({call.scalar('one', 1.0)}, {call.function('sqrt')}({variance} + {eps}))"
+    scale = inverse if call.attrs.fix_gamma else f"({inverse} * {gamma})"
+    steps, out, into = [], call.out, call.into()
+    for ufunc, hint, expression in (("subtract", "mean", mean), ("multiply", "scale", scale), ("add", "beta", beta)):
+        before, operand = call.operand(hint, shape, f"{expression}.reshape({shape})")
+        target = f"{out} = {call.function(ufunc)}({data}, {operand}{into})"
+        steps += [*before, target if ufunc == "subtract" else f"{call.function(ufunc)}({out}, {operand}, {out})"]
+    return steps
 
 
 def _moving_statistics(xp: Any, attrs: Attrs, inputs: Sequence[Any], outputs: Sequence[Any]) -> Mapping[str, Any]:
@@ -173,8 +195,15 @@ OPERATORS = (
         _DOC,
         (*_samples(), _sample((2, 4, 3), fix_gamma=False, axis=-1), _sample((4, 2, 3, 3), fix_gamma=False, axis=2)),
         aliases=("_npx_batch_norm",),
+        fast=Elementwise(_template_lines, _has_template, pieces=1),
     ),
-    _record("BatchNorm_v1", _COMMON, "BatchNorm of old models, over axis 1.", _samples()),
+    _record(
+        "BatchNorm_v1",
+        _COMMON,
+        "BatchNorm of old models, over axis 1.",
+        _samples(),
+        fast=Elementwise(_template_lines, _has_template, pieces=1),
+    ),
     _record(
         "_contrib_SyncBatchNorm",
         (*_COMMON, Attr("ndev", "int", 1), Attr("key", "str")),

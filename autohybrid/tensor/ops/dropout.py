@@ -65,6 +65,7 @@ OPERATORS = (
         aliases=("_npx_dropout",),
         random=True,
         train_dependent=True,
+        is_identity=lambda attrs, train: not _drops(attrs, train),
         doc="""Each element is 0 with probability `p`, else divided by 1 - p; in predict mode the data unchanged.
 
         `mode='always'` drops in predict mode too. The mask is shared along `axes`.""",

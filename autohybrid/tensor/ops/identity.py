@@ -21,6 +21,11 @@ _WIDTH = ("float16", "bfloat16", "float32", "float64")
 _CAST_DTYPES = ("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
 
 
+def always(attrs: Attrs, train: bool) -> bool:
+    """For operators that only hand on their input."""
+    return True
+
+
 def _copy(xp: Any, attrs: Attrs, x: Any) -> Any:
     return x.copy()
 
@@ -54,14 +59,16 @@ def _cast(xp: Any, attrs: Attrs, x: Any) -> Any:
     return x.astype(attrs.dtype)
 
 
+#: What mixed precision casts, narrowest first; double precision and integers are left alone.
+_MIXED = ("bfloat16", "float16", "float32")
+
+
 def _cast_floats(xp: Any, attrs: Attrs, x: Any) -> Any:
-    return x.astype(attrs.dtype) if x.dtype.kind == "f" else x.copy()
+    return x.astype(attrs.dtype) if x.dtype.name in _MIXED else x.copy()
 
 
 def _float_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
-    # Only floating-point arrays are cast; an unknown input stays unknown.
-    dtype = ins[0]
-    return ins, [dtype if dtype is None or "float" not in dtype else attrs.dtype]
+    return ins, [attrs.dtype if ins[0] in _MIXED else ins[0]]
 
 
 def _cast_back(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -70,17 +77,17 @@ def _cast_back(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 def _multicast(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
     dtype = _common_float(attrs, [a.dtype.name for a in arrays])
-    return tuple([a.astype(dtype) if a.dtype.kind == "f" else a.copy() for a in arrays])
+    return tuple([a.astype(dtype) if a.dtype.name in _MIXED else a.copy() for a in arrays])
 
 
 def _common_float(attrs: Attrs, dtypes: Dtypes) -> str | None:
-    floats = sorted({d for d in dtypes if d is not None and "float" in d}, key=_WIDTH.index)
+    floats = [d for d in _MIXED if d in dtypes]
     return (floats[0] if attrs.cast_narrow else floats[-1]) if floats else None
 
 
 def _multicast_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
     dtype = _common_float(attrs, ins)
-    return ins, [d if d is None or "float" not in d else dtype for d in ins]
+    return ins, [dtype if d in _MIXED else d for d in ins]
 
 
 def _multicast_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
@@ -106,6 +113,7 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "_copy",
         _copy,
+        is_identity=always,
         grad=_pass,
         aliases=("identity",),
         doc="A copy of the array; the gradient passes.",
@@ -114,6 +122,7 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "_copyto",
         _copy,
+        is_identity=always,
         grad=_pass,
         aliases=("_npi_copyto",),
         doc="A copy of the array; the gradient passes.",
@@ -122,6 +131,7 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "BlockGrad",
         _copy,
+        is_identity=always,
         grad=zero_gradient,
         aliases=("_sparse_stop_gradient", "stop_gradient"),
         doc="A copy of the array through which no gradient flows back.",
@@ -130,6 +140,7 @@ OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "make_loss",
         _copy,
+        is_identity=always,
         outputs=("loss",),
         grad=_ones_gradient,
         aliases=("_sparse_make_loss",),

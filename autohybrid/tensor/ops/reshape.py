@@ -11,6 +11,7 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.reshape_codes import fill_unknown_extent, resolve_reshape
 from autohybrid.tensor.shapes import first_dtype, is_known, normalize_axis, require_known, unify
+from autohybrid.tensor.templates import reshaped
 
 
 def _grad_like_input(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -161,6 +162,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("reshape",),
         methods=("reshape",),
         view=True,
+        fast=reshaped,
         doc="The elements of `data` in another shape. Codes in `shape`: 0 keeps an extent, -1 is inferred, -2 keeps "
         "the rest, -3 merges two, -4 splits one. Unlike NumPy, 0 does not mean an empty axis.",
         samples=(
@@ -188,6 +190,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("_npx_reshape_like",),
         methods=("reshape_like",),
         view=True,
+        fast=reshaped,
         doc="`lhs` in the shape of `rhs`; with begin and end these axes of `lhs` take the extents of those of `rhs`.",
         samples=(
             Sample(((2, 3), (3, 2)), nograd=(1,)),
@@ -203,6 +206,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("flatten", "_npx_batch_flatten"),
         methods=("flatten",),
         view=True,
+        fast=reshaped,
         doc="`data` (n, a, b, ...) as a matrix (n, a*b*...). Unlike NumPy's `flatten` the first axis stays.",
         samples=(Sample(((2, 3, 4),)), Sample(((5,),)), Sample(((1, 1),)), Sample(((0, 3, 2),))),
     ),
@@ -215,6 +219,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("_npi_expand_dims",),
         methods=("expand_dims",),
         view=True,
+        fast=reshaped,
         doc="`data` with a further axis of extent 1 at `axis`.",
         samples=(
             Sample(((2, 3),), {"axis": 0}),
@@ -231,6 +236,7 @@ OPERATORS: tuple[OpDef, ...] = (
         grad=_grad_like_input,
         methods=("squeeze",),
         view=True,
+        fast=reshaped,
         doc="`data` without its axes of extent 1. Unlike NumPy's an array keeps at least one axis.",
         samples=(
             Sample(((1, 2, 1, 3),)),

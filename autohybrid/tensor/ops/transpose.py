@@ -9,6 +9,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.shapes import normalize_axis, unify
+from autohybrid.tensor.templates import View
 
 
 # -- transpose -------------------------------------------------------------------------------------------------------
@@ -171,6 +172,7 @@ OPERATORS: tuple[OpDef, ...] = (
         grad=_grad_transpose,
         methods=("transpose",),
         view=True,
+        fast=View(lambda call: f"{call.inputs[0]}.transpose({_permutation(call.attrs.axes, len(call.out_shape))})"),
         doc="`data` with its axes permuted: axis k of the result is axis `axes[k]` of `data`. No negative axes.",
         samples=(
             Sample(((2, 3, 4),)),
@@ -189,6 +191,7 @@ OPERATORS: tuple[OpDef, ...] = (
         aliases=("swapaxes", "_npi_swapaxes"),
         methods=("swapaxes",),
         view=True,
+        fast=View(lambda call: f"{call.inputs[0]}.transpose({_swapped(call.attrs, len(call.out_shape))})"),
         doc="`data` with axes `dim1` and `dim2` exchanged.",
         samples=(
             Sample(((2, 3, 4),), {"dim1": 0, "dim2": 2}),

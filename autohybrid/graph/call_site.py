@@ -1,0 +1,162 @@
+"""CallSite: what a code template (`fast` of an operator record) sees of the call it writes code for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from autohybrid.graph.lifetimes import Lifetimes
+from autohybrid.graph.node import Head, Node
+
+
+class Scope(Protocol):
+    """The function that is being written: names, constants, and what is known of the graph."""
+
+    names: dict[Head, str]
+    shapes: dict[Head, Any]
+    dtypes: dict[Head, Any]
+    lifetimes: Lifetimes
+    train: bool
+
+    def bind(self, hint: str, value: Any) -> str:
+        """The name under which `value` can be used in the code."""
+        ...
+
+    def fresh(self, hint: str) -> str:
+        """A name that is not taken."""
+        ...
+
+    def name_head(self, head: Head) -> str:
+        """The name of the variable that holds `head`."""
+        ...
+
+    def is_used(self, head: Head) -> bool:
+        """Whether a call or the result reads `head`."""
+        ...
+
+
+class CallSite:
+    """One call over whole arrays. `inputs` and `out` are names in the code; shapes and dtypes are known.
+
+    A template must read an input for the last time in the statement that first writes `out`, or not use `into()`.
+    """
+
+    def __init__(self, scope: Scope, node: Node, inputs: Sequence[str], out: str) -> None:
+        self._scope = scope
+        self.node = node
+        self.attrs: Any = node.attrs
+        self.inputs = inputs
+        self.out = out
+        self.shapes: list[tuple[int, ...]] = [scope.shapes[h] for h in node.inputs]
+        self.dtypes: list[str] = [scope.dtypes[h] for h in node.inputs]
+        self.out_shape: tuple[int, ...] = scope.shapes[node, 0]
+        self.out_dtype: str = scope.dtypes[node, 0]
+        self.train = scope.train
+
+    def function(self, name: str) -> str:
+        """The name under which `xp.<name>` can be called in the generated code."""
+        return self._scope.bind(name, getattr(np, name))
+
+    def constant(self, hint: str, value: Any) -> str:
+        """The name under which `value` can be used in the generated code."""
+        return self._scope.bind(hint, value)
+
+    def scalar(self, hint: str, value: float) -> str:
+        """The name of a 0-d array with `value` in the output's dtype (ufuncs take it faster than a Python number)."""
+        return self._scope.bind(hint, _constant((), value, self.out_dtype))
+
+    def filled(self, hint: str, value: float) -> str:
+        """An operand that is `value` everywhere: `maximum` has fast loops for rows of it, but not for a number."""
+        rows = self.out_shape[-1:] if self.out_shape and self.out_shape[-1] > 1 else ()
+        return self._scope.bind(hint, _constant(rows, value, self.out_dtype))
+
+    def reusable(self) -> str | None:
+        """The name of an input whose buffer may be overwritten with the output: a dead intermediate of its shape."""
+        for head, name, shape, dtype in zip(self.node.inputs, self.inputs, self.shapes, self.dtypes):
+            if (shape, dtype) == (self.out_shape, self.out_dtype) and self._scope.lifetimes.may_overwrite(
+                head, self.node
+            ):
+                return name
+        return None
+
+    def into(self) -> str:
+        """`, out=<name>` when a buffer can be reused, else nothing: for the end of a ufunc call's arguments."""
+        name = self.reusable()
+        return f", out={name}" if name is not None else ""
+
+    def owns(self, index: int) -> bool:
+        """Whether input `index` is a dead intermediate that the code may overwrite."""
+        return self._scope.lifetimes.may_overwrite(self.node.inputs[index], self.node)
+
+    def reads_hidden(self) -> bool:
+        """Whether any output but the first is needed."""
+        return any(self._scope.is_used((self.node, i)) for i in range(1, self.node.output_count))
+
+    def operand(self, hint: str, shape: tuple[int, ...], expression: str) -> tuple[list[str], str]:
+        """A small array that the code computes from parameters: the lines to put first, and its name."""
+        name = self._scope.fresh(hint)
+        return [f"{name} = {expression}"], name
+
+
+@lru_cache(256)
+def _constant(shape: tuple[int, ...], value: float, dtype: str) -> Any:
+    array = np.full(shape, value, dtype=dtype)
+    array.flags.writeable = False
+    return array
+
+
+class Chunks:
+    """How arrays of one shape are cut: `step` along `axis`, so that a few pieces fit into the cache of a core."""
+
+    BYTES = 1 << 17
+
+    def __init__(self, shape: Sequence[int], item_size: int) -> None:
+        self.shape = tuple(shape)
+        pieces = -(-int(np.prod(self.shape)) * item_size // self.BYTES)
+        self.axis = next((k for k, n in enumerate(self.shape) if n >= pieces), int(np.argmax(self.shape)))
+        self.extent = self.shape[self.axis]
+        self.step = max(1, self.extent // pieces)
+
+    @property
+    def piece(self) -> tuple[int, ...]:
+        """The shape of a full piece."""
+        return (*self.shape[: self.axis], self.step, *self.shape[self.axis + 1 :])
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all pieces are full ones."""
+        return self.extent % self.step == 0
+
+    def subscript(self, shape: Sequence[int], part: str) -> str | None:
+        """What selects `part` (a slice as text) of an operand of `shape`; None for one that each piece reads whole."""
+        axis = self.axis - (len(self.shape) - len(shape))
+        if axis < 0 or shape[axis] == 1 != self.extent:
+            return None
+        return f"[{':, ' * axis}{part}]"
+
+
+class ChunkSite(CallSite):
+    """One call over a piece of its arrays, inside a loop over pieces; see `graph/chunk_loops.py`."""
+
+    def __init__(self, loop: Any, node: Node, inputs: Sequence[str], target: str) -> None:
+        super().__init__(loop.scope, node, inputs, target)
+        self._loop = loop
+
+    def filled(self, hint: str, value: float) -> str:
+        """A whole piece of `value`, the fastest operand there is."""
+        name = self._scope.bind(hint, _constant(self._loop.chunks.piece, value, self.out_dtype))
+        return str(self._loop.piece_of(name, self._loop.chunks.shape, True))
+
+    def reusable(self) -> str | None:
+        """The target itself: pieces are always written into memory that is there."""
+        return self.out
+
+    def operand(self, hint: str, shape: tuple[int, ...], expression: str) -> tuple[list[str], str]:
+        """Computed before the loop; the piece of it is read inside."""
+        name = self._scope.fresh(re.sub(r"\W", "_", hint))
+        self._loop.lines.append(f"{name} = {expression}")
+        return [], str(self._loop.piece_of(name, shape, False))
