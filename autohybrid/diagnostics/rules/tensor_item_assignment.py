@@ -35,9 +35,9 @@ def check(event: Event) -> Finding | None:
         return Finding(message, f"rebind the name: `{tensor} = ...`")
     if kind == "int":
         begin = event.get("index_text")
-        internal = (
-            f"`{tensor} = F._internal._slice_assign_scalar({tensor}, scalar=..., begin=({begin},), end=({begin} + 1,))`"
-        )
+        end = "None" if begin == "-1" else str(int(begin) + 1) if begin.isdigit() else f"{begin} + 1"
+        call = f"F._internal._slice_assign_scalar({tensor}, scalar=..., begin=({begin},), end=({end},))"
+        internal = f"`{tensor} = {call}`"
         return Finding(message, f"write {internal} for a number, or `F.where` with a mask")
     return Finding(message, "use `F.where` with a mask, `F._internal._slice_assign`, or `F.concat` of the parts")
 
