@@ -10,10 +10,32 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from autohybrid.diagnostics.model import Diagnostic, Fix
+from autohybrid.transform.fixes.blocks import (
+    fix_constant_result,
+    fix_parameter_data,
+    fix_parameter_shape,
+    fix_random,
+    fix_unused_child,
+)
 from autohybrid.transform.fixes.branches import fix_bool_call, fix_boolean_operator, fix_condition
 from autohybrid.transform.fixes.helpers import inline_helper
+from autohybrid.transform.fixes.items import fix_item_assignment, fix_operator_module, fix_out_argument
+from autohybrid.transform.fixes.loops import (
+    fix_captured,
+    fix_early_exit,
+    fix_rows,
+    fix_unpacking,
+    fix_while,
+)
 from autohybrid.transform.fixes.namespace import fix_array_operator, fix_plain_child, take_namespace
 from autohybrid.transform.fixes.numbers import fix_host_value, fix_shape_number
+from autohybrid.transform.fixes.operators import (
+    fix_array_in_graph,
+    fix_context,
+    fix_dtype,
+    fix_method,
+    fix_missing_operator,
+)
 from autohybrid.transform.fixes.shapes import fix_sizes, fix_whole_shape
 from autohybrid.transform.fixes.site import ParsedFile, Site, make_fix, parse_file
 from autohybrid.transform.fixes.statements import (
@@ -30,26 +52,47 @@ from autohybrid.transform.fixes.subscripts import fix_subscript
 Builder = Callable[[Site], Fix | None]
 
 _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
-    "AH101": (fix_whole_shape, fix_sizes, fix_shape_number, inline_helper),
-    "AH102": (remove_never_branch,),
+    "AH101": (fix_parameter_shape, fix_whole_shape, fix_sizes, fix_shape_number, inline_helper),
+    "AH102": (
+        fix_dtype,
+        remove_never_branch,
+    ),
+    "AH103": (fix_context,),
     "AH104": (fix_subscript,),
     "AH105": (fix_subscript,),
     "AH106": (fix_subscript,),
+    "AH108": (fix_item_assignment,),
+    "AH109": (fix_operator_module,),
+    "AH111": (fix_out_argument,),
+    "AH112": (fix_method,),
+    "AH113": (fix_method,),
     "AH201": (remove_wait, fix_host_value, inline_helper),
     "AH202": (fix_bool_call, fix_host_value),
+    "AH207": (fix_parameter_data,),
     "AH301": (remove_effect,),
     "AH302": (remove_statement,),
     "AH309": (remove_hook,),
-    "AH401": (fix_condition,),
+    "AH401": (fix_early_exit, fix_condition),
+    "AH402": (fix_while,),
     "AH403": (fix_boolean_operator, fix_condition),
     "AH404": (remove_statement,),
-    "AH501": (inline_helper,),
+    "AH406": (fix_captured,),
+    "AH501": (
+        fix_rows,
+        inline_helper,
+    ),
     "AH502": (fix_sizes, fix_shape_number, inline_helper),
+    "AH503": (fix_unpacking,),
+    "AH505": (fix_random,),
     "AH508": (unwrap_scope,),
     "AH511": (keep_array_branch,),
     "AH512": (remove_statement,),
     "AH601": (fix_plain_child,),
+    "AH602": (fix_unused_child,),
+    "AH607": (fix_constant_result,),
+    "AH701": (fix_missing_operator,),
     "AH703": (fix_array_operator,),
+    "AH704": (fix_array_in_graph,),
 }
 
 

@@ -1,13 +1,11 @@
-"""Fixes of branches on tensors: `F.contrib.cond`, which evaluates the side that the condition picks, as `if` does.
-
-A condition that an array decides has one element, so `cond` always fits; `where` would need the shape of both sides.
-"""
+"""Fixes of branches on tensors: `if`, conditional expressions, `and`, `or`, `not` and `bool`."""
 
 from __future__ import annotations
 
 import ast
 
-from autohybrid.diagnostics.model import Fix
+from autohybrid.diagnostics.model import Edit, Fix
+from autohybrid.transform.fixes.selection import Choice, choose
 from autohybrid.transform.fixes.site import Site, make_fix, needs_brackets
 
 
@@ -27,10 +25,14 @@ def fix_condition(site: Site) -> Fix | None:
     condition = condition_text(site, test, space)
     if condition is None:
         return None
-    message = f"use `{space}.contrib.cond`"
+    message = "choose in the graph"
     if isinstance(branch, ast.IfExp):
-        text = cond_call(space, condition, site.text(branch.body), site.text(branch.orelse))
-        return make_fix(message, [site.edit(branch, text)])
+        choice = choose(site, condition, branch.body, branch.orelse, branch)
+        return (
+            None
+            if choice is None
+            else make_fix(message, [*choice.insertions(site, branch), site.edit(branch, choice.text)])
+        )
     return _fix_statement(site, branch, condition, space, message) if isinstance(branch, ast.If) else None
 
 
@@ -45,12 +47,15 @@ def fix_boolean_operator(site: Site) -> Fix | None:
     if isinstance(site.parent(node), ast.If | ast.IfExp | ast.While | ast.Assert | ast.UnaryOp):
         return None
     space = site.space(node)
-    first, second = (site.text(value) for value in node.values)
+    first, second = node.values
     condition = condition_text(site, node.values[0], space)
     if condition is None:
         return None
     sides = (first, second) if isinstance(node.op, ast.Or) else (second, first)
-    return make_fix(f"use `{space}.contrib.cond`", [site.edit(node, cond_call(space, condition, *sides))])
+    choice = choose(site, condition, *sides, node)
+    if choice is None:
+        return None
+    return make_fix("choose in the graph", [*choice.insertions(site, node), site.edit(node, choice.text)])
 
 
 def fix_bool_call(site: Site) -> Fix | None:
@@ -61,11 +66,6 @@ def fix_bool_call(site: Site) -> Fix | None:
     if node.func.id != "bool" or not site.space(node):
         return None
     return make_fix("keep the tensor", [site.edit(node, site.text(node.args[0]))])
-
-
-def cond_call(space: str, condition: str, then: str, otherwise: str) -> str:
-    """A call of `cond` with two expressions."""
-    return f"{space}.contrib.cond({condition}, lambda: {then}, lambda: {otherwise})"
 
 
 def condition_text(site: Site, test: ast.expr, space: str) -> str | None:
@@ -121,20 +121,26 @@ def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, messa
         rest = branch.orelse or after
         if len(rest) != 1 or not isinstance(rest[0], ast.Return) or rest[0].value is None:
             return None
-        text = cond_call(space, condition, site.text(then.value), site.text(rest[0].value))
-        end = rest[0]
-        return make_fix(message, [site.restated(branch, end, f"return {text}")])
+        choice = choose(site, condition, then.value, rest[0].value, branch)
+        end = branch if branch.orelse else rest[0]
+        return None if choice is None else make_fix(message, [_stated(site, branch, end, "return", choice)])
     if not isinstance(then, ast.Assign) or len(then.targets) != 1 or not isinstance(then.targets[0], ast.Name):
         return None
     target = then.targets[0].id
     if not branch.orelse:
-        other = target
+        other: ast.expr | str = target
     else:
         last = branch.orelse[0]
         if len(branch.orelse) != 1 or not isinstance(last, ast.Assign) or len(last.targets) != 1:
             return None
         if not isinstance(last.targets[0], ast.Name) or last.targets[0].id != target:
             return None
-        other = site.text(last.value)
-    text = cond_call(space, condition, site.text(then.value), other)
-    return make_fix(message, [site.restated(branch, branch, f"{target} = {text}")])
+        other = last.value
+    choice = choose(site, condition, then.value, other, branch)
+    return None if choice is None else make_fix(message, [_stated(site, branch, branch, f"{target} =", choice)])
+
+
+def _stated(site: Site, first: ast.stmt, last: ast.stmt, start: str, choice: Choice) -> Edit:
+    lines = [choice.before] if choice.before else []
+    text = f"\n{site.indent(first)}".join([*lines, f"{start} {choice.text}"])
+    return site.restated(first, last, text)

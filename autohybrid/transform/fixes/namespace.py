@@ -6,7 +6,7 @@ import ast
 
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.spans import Span
-from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix
+from autohybrid.transform.fixes.site import SAFE, FunctionNode, Site, make_fix
 
 _ARRAYS = frozenset({"nd", "mx.nd", "mxnet.nd", "mx.ndarray", "mxnet.ndarray", "ndarray", "F"})
 
@@ -88,7 +88,7 @@ def _make_hybrid(site: Site, owner: ast.ClassDef, function: FunctionNode, name: 
 
 
 def _hybrid_base(site: Site, owner: ast.ClassDef) -> list[Edit] | None:
-    """Edits that make a class derive from HybridBlock; none needed where it does, None where it derives from neither."""
+    """Edits that make a class derive from HybridBlock, none where it does; None where it derives from neither."""
     texts = [site.text(base) for base in owner.bases]
     if any(text.endswith("HybridBlock") for text in texts):
         return []
@@ -127,7 +127,7 @@ def fix_plain_child(site: Site) -> Fix | None:
             prefix, _, last = text.rpartition(".")
             if last == "Sequential":
                 new = f"{prefix}.HybridSequential" if prefix else "HybridSequential"
-                return make_fix("use `HybridSequential`", [site.edit(node.func, new)])
+                return make_fix("use `HybridSequential`", [site.edit(node.func, new)], SAFE)
             found = [item for item in site.file.tree.body if isinstance(item, ast.ClassDef) and item.name == text]
             for owner in found:
                 method = next((x for x in owner.body if isinstance(x, FunctionNode) and x.name == "forward"), None)

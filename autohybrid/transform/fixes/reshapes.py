@@ -29,8 +29,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Dims:
-    """The expressions that are sizes of a tensor, by axis, and its rank if known; `same`: the tensor that is reshaped is
-    the one that was measured."""
+    """The expressions that are sizes of a tensor, by axis, and its rank if known; `same`: the tensor that is
+    reshaped is the one that was measured."""
 
     axes: Mapping[ast.expr, int]
     rank: int | None

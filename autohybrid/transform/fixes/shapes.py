@@ -162,7 +162,7 @@ class _Rewrite:
     def _reshaped(self, target: Target) -> Edit:
         site, reading = self._site, self._reading
         same = site.text(target.receiver) == site.text(reading.tensor) and not self._rebound_before(target.call)
-        dims = Dims({use: axis for use, axis in reading.uses}, reading.rank, same)
+        dims = Dims(dict(reading.uses), reading.rank, same)
         inside = set(ast.walk(target.call))
         if not same and dims.is_whole(target.elements) and self._space:
             text = f"{self._space}.reshape_like({site.text(target.receiver)}, {self._source(target.call)})"

@@ -1,0 +1,109 @@
+"""Fixes at the level of a block: parameters, children, random numbers and results."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from autohybrid.diagnostics.model import Edit, Fix
+from autohybrid.transform.fixes.lift import Lift, NotLiftableError
+from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix
+
+_FLAG = re.compile(r"used only when `(self\.\w+)` is set")
+
+
+def fix_parameter_data(site: Site) -> Fix | None:
+    """`self.weight.data()`: the argument `weight`."""
+    call = site.find(ast.Call)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    parameter = call.func.value
+    method = site.function(call)
+    if not isinstance(parameter, ast.Attribute) or site.text(parameter.value) != "self" or method is None:
+        return None
+    if method.name != "hybrid_forward" or method.args.kwarg is not None or method.args.vararg is not None:
+        return None
+    name, edits = parameter.attr, []
+    if all(argument.arg != name for argument in (*method.args.args, *method.args.kwonlyargs)):
+        if name in site.names_in(method):
+            return None
+        edits.append(_added_argument(site, method, name))
+    return make_fix(f"take `{name}` as an argument", [*edits, site.edit(call, name)])
+
+
+def _added_argument(site: Site, method: FunctionNode, name: str) -> Edit:
+    if method.args.defaults:
+        return site.append(method.args.defaults[-1], f", {name}=None")
+    return site.append(method.args.args[-1], f", {name}")
+
+
+def fix_parameter_shape(site: Site) -> Fix | None:
+    """`weight.shape` of the block's own parameter: `self.weight.shape`, known before the graph."""
+    node = site.find(ast.Attribute)
+    owner = None if node is None else site.owner(node)
+    method = None if node is None else site.function(node)
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or owner is None or method is None:
+        return None
+    name = node.value.id
+    if node.attr != "shape" or method.name != "hybrid_forward" or not _is_parameter(site, owner, name):
+        return None
+    return make_fix(f"read the shape of `self.{name}`", [site.edit(node, f"self.{name}.shape")])
+
+
+def _is_parameter(site: Site, owner: ast.ClassDef, name: str) -> bool:
+    for item in ast.walk(owner):
+        if isinstance(item, ast.Assign) and [site.text(target) for target in item.targets] == [f"self.{name}"]:
+            value = item.value
+            if isinstance(value, ast.Call) and site.text(value.func).endswith(
+                (".params.get", "Parameter", "get_constant")
+            ):
+                return True
+    return False
+
+
+def fix_unused_child(site: Site) -> Fix | None:
+    """A child made for nothing: made under its flag, or not at all."""
+    node = next(iter(site.nodes), None)
+    statement = None if node is None else site.statement(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    flag = _FLAG.search(site.finding.message)
+    if flag is not None:
+        return make_fix(f"make it under `{flag[1]}`", [site.append(statement.value, f" if {flag[1]} else None")])
+    return None
+
+
+def fix_random(site: Site) -> Fix | None:
+    """`random.random()`: a random number of the graph."""
+    call = site.find(ast.Call)
+    function = None if call is None else site.function(call)
+    if not isinstance(call, ast.Call) or function is None or not site.space(call) or call.keywords:
+        return None
+    space, name = site.space(call), site.text(call.func).rpartition(".")[2]
+    arguments = [site.text(item) for item in call.args]
+    if name in ("random", "rand", "random_sample") and not arguments:
+        drawn = f"{space}.random.uniform(0, 1, shape=(1,))"
+    elif name == "uniform" and len(arguments) in (0, 2):
+        drawn = f"{space}.random.uniform({', '.join(arguments) or '0, 1'}, shape=(1,))"
+    elif name in ("gauss", "normalvariate", "normal", "randn") and len(arguments) in (0, 2):
+        drawn = f"{space}.random.normal({', '.join(arguments) or '0, 1'}, shape=(1,))"
+    else:
+        return None
+    try:
+        return make_fix("draw in the graph", Lift(site, function, {call: drawn}, space).edits())
+    except NotLiftableError:
+        return None
+
+
+def fix_constant_result(site: Site) -> Fix | None:
+    """A result that no input takes part in: an input takes part with nothing."""
+    statement = site.find(ast.Return)
+    method = None if statement is None else site.function(statement)
+    if not isinstance(statement, ast.Return) or method is None or statement.value is None:
+        return None
+    names = [argument.arg for argument in method.args.args]
+    space = site.space(statement)
+    if len(names) < 3 or not site.is_tensor(statement.value):
+        return None
+    text = f"{space}.broadcast_add({site.text(statement.value)}, {space}.sum({names[2]}) * 0)"
+    return make_fix("let an input take part", [site.edit(statement.value, text)])
