@@ -6,8 +6,7 @@ Why a graph cannot express it: a graph has no memory to write to: every node is 
 
 Example: `y[0] = 0`
 
-Instead: a new tensor: `F.where`, `F.concat` of the parts, `F._internal._slice_assign_scalar`, or plain rebinding for
-`x[:] = y`.
+Instead: a new tensor: `F.where` with a mask, `F.concat` of the parts, or plain rebinding for `x[:] = y`.
 
 Fix safety: no fix is offered yet; the help names the rewrite.
 
@@ -18,6 +17,17 @@ MXNet 1.9.1: TypeError: 'Symbol' object does not support item assignment.
 
 from autohybrid.analysis.events import Event, EventKind
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
+
+
+def _joined(tensor: str, index: str) -> str:
+    """The concatenation of what stands before the item, the new item, and what stands after it."""
+    parts = [f"F.slice_axis({tensor}, axis=0, begin=0, end={index})", "new"]
+    if index == "0":
+        parts = ["new"]
+    if index != "-1":
+        end = int(index) + 1 if index.isdigit() else f"{index} + 1"
+        parts.append(f"F.slice_axis({tensor}, axis=0, begin={end}, end=None)")
+    return f"F.concat({', '.join(parts)}, dim=0)"
 
 
 def check(event: Event) -> Finding | None:
@@ -34,12 +44,10 @@ def check(event: Event) -> Finding | None:
     if kind == "slice" and event.get("index_text") == ":":
         return Finding(message, f"rebind the name: `{tensor} = ...`")
     if kind == "int":
-        begin = event.get("index_text")
-        end = "None" if begin == "-1" else str(int(begin) + 1) if begin.isdigit() else f"{begin} + 1"
-        call = f"F._internal._slice_assign_scalar({tensor}, scalar=..., begin=({begin},), end=({end},))"
-        internal = f"`{tensor} = {call}`"
-        return Finding(message, f"write {internal} for a number, or `F.where` with a mask")
-    return Finding(message, "use `F.where` with a mask, `F._internal._slice_assign`, or `F.concat` of the parts")
+        return Finding(
+            message, f"put the parts together again: `{tensor} = {_joined(tensor, event.get('index_text'))}`"
+        )
+    return Finding(message, "use `F.where` with a mask, or `F.concat` of the parts")
 
 
 RULE = Rule(
