@@ -68,12 +68,12 @@ def divide(xp: Any, x: Any, y: Any) -> Any:
 
 
 def in_floats(compute: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """A unary kernel from `compute(xp, x)` on floating point; integers go through float32 and are truncated."""
+    """A unary kernel from `compute(xp, x)` on floating point; integers go through float64 and are truncated."""
 
     def kernel(xp: Any, attrs: Attrs, x: Any) -> Any:
         if x.dtype.kind == "f":
             return compute(xp, x)
-        return compute(xp, x.astype("float32")).astype(x.dtype)
+        return compute(xp, x.astype("float64")).astype(x.dtype)
 
     return kernel
 

@@ -74,7 +74,8 @@ def _both(python: str, cases: list[dict[str, Any]]) -> tuple[list[Any], list[Any
         # protocol 4 and plain bytes: the other side runs an older NumPy
         given.write_bytes(pickle.dumps([pack(c) for c in cases], protocol=4))
         answer.write_bytes(b"")
-        other = subprocess.Popen([python, worker, str(given), str(answer)], stderr=subprocess.PIPE, text=True)
+        command = [python, worker, str(given), str(answer)]
+        other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         ours = [run_case(autohybrid, case) for case in cases]
         _, messages = other.communicate()
         theirs = [unpack(r) for r in read_results(str(answer))]

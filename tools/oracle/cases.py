@@ -55,16 +55,18 @@ def _case(state: np.random.RandomState, op: OpDef, sample: Sample, call: Call, s
     namespace, spelling = public_place(op.name)
     attrs = op.parse(call.attrs)
     names = op.input_names(attrs)
-    weights = [i for i, n in enumerate(names) if op.variadic and op.mutates and n.startswith("weight_")]
+    # an update writes the weights it is given as `out`
+    weights = [i for i, n in enumerate(names) if "update" in op.name and n.partition("_")[0] == "weight"]
     return {
         "op": op.name,
         "places": [[p for p in (namespace, spelling) if p], ["_internal", op.name]],
-        "mode": "symbol" if symbolic and not op.mutates else "array",
+        "mode": "symbol" if symbolic and not op.mutates and not weights else "array",
         "inputs": [_values(state, sample, i, *of) for i, of in enumerate(zip(call.shapes, call.dtypes))],
         "aux": [i for i, n in enumerate(names) if n in op.aux_names(attrs)],
         "attrs": dict(call.attrs),
         "grad": op.differentiable == "yes" and not op.mutates,
         "nograd": list(sample.nograd),
+        "changes": bool(op.mutates or weights),
         "out": weights,
     }
 

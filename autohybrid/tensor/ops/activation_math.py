@@ -30,7 +30,7 @@ def _relu_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 def _sigmoid(xp: Any, attrs: Attrs, x: Any) -> Any:
     if x.dtype.kind == "f":
         return narrow(logistic(xp, *widen(xp, x)), x)
-    return logistic(xp, x.astype("float32")).astype(x.dtype)
+    return logistic(xp, x.astype("float64")).astype(x.dtype)
 
 
 def _sigmoid_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -89,7 +89,7 @@ def _quadratic_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 
 def _div_sqrt_dim(xp: Any, attrs: Attrs, x: Any) -> Any:
-    return x / math.sqrt(x.shape[-1])
+    return (x / math.sqrt(x.shape[-1])).astype(x.dtype, copy=False)
 
 
 def _div_sqrt_dim_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:

@@ -17,7 +17,6 @@ _SAMPLES = (
     Sample(((0, 2),)),
     Sample(((4,),), low=0, high=9, dtypes=("int32",)),
 )
-_WIDTH = ("float16", "bfloat16", "float32", "float64")
 _CAST_DTYPES = ("bfloat16", "bool", "float16", "float32", "float64", "int32", "int64", "int8", "uint8")
 
 

@@ -9,7 +9,17 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
-from autohybrid.tensor.pooling import Pool, max_from_data, max_to_data, spread, window_max, window_sizes, window_sum
+from autohybrid.tensor.pooling import (
+    Pool,
+    fill,
+    max_from_data,
+    max_to_data,
+    spread,
+    trim,
+    window_max,
+    window_sizes,
+    window_sum,
+)
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating, unify
 
@@ -129,13 +139,18 @@ def _averaged(xp: Any, attrs: Attrs, total: Any, pool: Pool) -> Any:
 
 def _v1_kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
     pool = pool_of(attrs, data.shape)
-    if attrs.pool_type == "max":
-        return window_max(xp, data, pool)
+    if attrs.pool_type == "max":  # unlike in Pooling, the padding counts as zeros
+        return window_max(xp, fill(xp, data, pool, 0), _padded(pool))
     (x,) = widen(xp, data)
     total = window_sum(xp, x, pool)
     if attrs.pool_type == "avg":  # unlike Pooling, always by the size of a whole window
         total /= _volume(pool)
     return narrow(total, data)
+
+
+def _padded(pool: Pool) -> Pool:
+    """The same windows over data that has its padding already."""
+    return replace(pool, extents=pool.full, pad=(0,) * len(pool.pad))
 
 
 def _volume(pool: Pool) -> int:
@@ -169,7 +184,7 @@ def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 def _v1_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     (data,), attrs = node.inputs, node.attrs
     if attrs.pool_type == "max":
-        return F._backward_pool_max(heads[0], data, node.outputs[0], **_shared(attrs))
+        return F._backward_pool_max(heads[0], data, node.outputs[0], **_shared(attrs, whole_windows=True))
     if attrs.pool_type == "sum":
         return F._backward_pool_sum(heads[0], data, **_shared(attrs))
     return F._backward_pool_sum(heads[0], data, **_shared(attrs, whole_windows=True))
@@ -195,7 +210,10 @@ def _sum_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any
 
 
 def _max_backward(xp: Any, attrs: Attrs, head: Any, data: Any, output: Any) -> Any:
-    return max_to_data(xp, head, data, output, pool_of(attrs, data.shape))
+    pool = pool_of(attrs, data.shape)
+    if attrs.whole_windows:
+        return trim(max_to_data(xp, head, fill(xp, data, pool, 0), output, _padded(pool)), pool)
+    return max_to_data(xp, head, data, output, pool)
 
 
 def _max_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
@@ -204,7 +222,10 @@ def _max_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any
 
 
 def _at_max(xp: Any, attrs: Attrs, values: Any, data: Any, output: Any) -> Any:
-    return max_from_data(xp, values, data, output, pool_of(attrs, data.shape))
+    pool = pool_of(attrs, data.shape)
+    if attrs.whole_windows:
+        return max_from_data(xp, fill(xp, values, pool, 0), fill(xp, data, pool, 0), output, _padded(pool))
+    return max_from_data(xp, values, data, output, pool)
 
 
 def _at_max_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:

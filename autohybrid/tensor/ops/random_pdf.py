@@ -14,6 +14,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor import special
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.reduction import finish
 from autohybrid.tensor.shapes import same_dtype, unify
 
 _LOG = Attr("is_log", "bool", False, doc="give the logarithm")
@@ -53,6 +54,10 @@ def _grad_collect(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
 # -- logarithms of densities, and their derivatives for (sample, *parameters) ----------------------------------------
 def _log_uniform(xp: Any, x: Any, low: Any, high: Any) -> Any:
     return -xp.log(high - low)
+
+
+def _uniform(xp: Any, x: Any, low: Any, high: Any) -> Any:
+    return 1 / (high - low)
 
 
 def _d_uniform(F: Any, x: Any, low: Any, high: Any) -> tuple[Any, ...]:
@@ -117,7 +122,7 @@ def _d_generalized(F: Any, x: Any, mu: Any, alpha: Any) -> tuple[Any, ...]:
 
 def _log_dirichlet(xp: Any, x: Any, alpha: Any) -> Any:
     whole = special.gammaln(xp, alpha.sum(axis=-1)) - special.gammaln(xp, alpha).sum(axis=-1)
-    return whole + ((alpha - 1) * xp.log(x)).sum(axis=-1)
+    return finish(whole + ((alpha - 1) * xp.log(x)).sum(axis=-1))
 
 
 def _d_dirichlet(F: Any, x: Any, alpha: Any) -> tuple[Any, ...]:
@@ -126,11 +131,16 @@ def _d_dirichlet(F: Any, x: Any, alpha: Any) -> tuple[Any, ...]:
 
 
 # -- the records -----------------------------------------------------------------------------------------------------
-def _kernel(density: Callable[..., Any], kept: int) -> Callable[..., Any]:
+def _kernel(log_density: Callable[..., Any], kept: int, density: Callable[..., Any] | None) -> Callable[..., Any]:
+    """The kernel of a density; where `density` is not given, it is the exponential of its logarithm."""
+
     def kernel(xp: Any, attrs: Attrs, sample: Any, *parameters: Any) -> Any:
         wide = "float32" if sample.dtype.name == "float16" else sample.dtype.name
         spread = [_spread_array(xp, p.astype(wide, copy=False), sample.shape, kept) for p in parameters]
-        result = density(xp, sample.astype(wide, copy=False), *spread)
+        values = sample.astype(wide, copy=False)
+        if density is not None and not attrs.is_log:
+            return density(xp, values, *spread).astype(sample.dtype, copy=False)
+        result = log_density(xp, values, *spread)
         return (result if attrs.is_log else xp.exp(result)).astype(sample.dtype, copy=False)
 
     return kernel
@@ -141,7 +151,7 @@ def _gradient(derivatives: Callable[..., Any], kept: int) -> Callable[..., Any]:
         sample, *parameters = node.inputs
         weight = heads[0] if node.attrs.is_log else heads[0] * node.outputs[0]
         if kept:
-            weight = F.broadcast_like(F.expand_dims(weight, axis=-1), sample)
+            weight = F._spread(weight, sample, axis=(-1,))
         spread = [F._spread_parameter(p, sample, kept=kept) for p in parameters]
         for_sample, *others = derivatives(F, sample, *spread)
         collected = [F._collect_parameter(weight * d, p, kept=kept) for d, p in zip(others, parameters)]
@@ -161,7 +171,7 @@ def _infer(kept: int) -> Callable[[Attrs, Shapes, Shapes], tuple[Shapes, Shapes]
             if len(parameter) > len(sample):
                 raise MXNetError(f"the parameters of shape {parameter} have more dimensions than the sample {sample}")
             unify(sample[:front] + sample[len(sample) - kept :], parameter)
-        out = None if sample is None else sample[: len(sample) - kept]
+        out = None if sample is None else sample[: len(sample) - kept] or (1,)  # no arrays of rank 0
         return [sample, *[parameter] * (len(ins) - 1)], [unify(out, outs[0])]
 
     return infer
@@ -175,13 +185,19 @@ def _floats(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
 
 
 def _record(
-    name: str, parameters: tuple[str, ...], density: Any, derivatives: Any, doc: str, discrete: bool = False
+    name: str,
+    parameters: tuple[str, ...],
+    log_density: Any,
+    derivatives: Any,
+    doc: str,
+    discrete: bool = False,
+    density: Any = None,
 ) -> OpDef:
     count = len(parameters)
     skipped = (0,) if discrete else ()
     return OpDef(
         f"_random_pdf_{name}",
-        _kernel(density, 0),
+        _kernel(log_density, 0, density),
         inputs=("sample", *parameters),
         attrs=(_LOG,),
         infer_shape=_infer(0),
@@ -202,7 +218,14 @@ def _record(
 _KEPT = Attr("kept", "int", 0, doc="last axes that both have")
 
 OPERATORS: tuple[OpDef, ...] = (
-    _record("uniform", ("low", "high"), _log_uniform, _d_uniform, "1 / (high - low), wherever `sample` lies."),
+    _record(
+        "uniform",
+        ("low", "high"),
+        _log_uniform,
+        _d_uniform,
+        "1 / (high - low), wherever `sample` lies.",
+        density=_uniform,
+    ),
     _record("normal", ("mu", "sigma"), _log_normal, _d_normal, "The normal density of mean `mu`, deviation `sigma`."),
     _record("gamma", ("alpha", "beta"), _log_gamma, _d_gamma, "The gamma density of shape `alpha` and rate `beta`."),
     _record("exponential", ("lam",), _log_exponential, _d_exponential, "The exponential density of rate `lam`."),
@@ -225,7 +248,7 @@ OPERATORS: tuple[OpDef, ...] = (
     ),
     OpDef(
         "_random_pdf_dirichlet",
-        _kernel(_log_dirichlet, 1),
+        _kernel(_log_dirichlet, 1, None),
         inputs=("sample", "alpha"),
         attrs=(_LOG,),
         infer_shape=_infer(1),

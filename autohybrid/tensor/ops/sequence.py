@@ -55,7 +55,7 @@ def _last_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape
 
 def _infer_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str | None], Sequence[str | None]]:
     data = unify_dtypes([ins[0], outs[0]])
-    return [data, *ins[1:]], [data]
+    return [data, *[d or data for d in ins[1:]]], [data]
 
 
 def _whole(lengths: Any, xp: Any) -> Any:
@@ -66,6 +66,7 @@ def _mask(xp: Any, attrs: Attrs, data: Any, lengths: Any = None) -> Any:
     if lengths is None:
         return data.copy()
     steps = xp.arange(data.shape[attrs.axis])
+    lengths = _whole(lengths, xp)
     kept = steps[:, None] < lengths if attrs.axis == 0 else steps < lengths[:, None]
     return xp.where(kept.reshape(*kept.shape, *[1] * (data.ndim - 2)), data, data.dtype.type(attrs.value))
 

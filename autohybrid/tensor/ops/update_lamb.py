@@ -69,12 +69,13 @@ def _mp_phase2_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, D
 def _multi_lamb(xp: Any, attrs: Attrs, i: int, arrays: Sequence[Any], shared: Sequence[Any]) -> Sequence[Any]:
     mp = len(arrays) == 5
     if mp:
-        _, grad, mean, var, weight = arrays
-        grad = grad.astype(weight.dtype)
+        half, grad, mean, var, weight = arrays
+        grad, measured = grad.astype(weight.dtype), half.astype(weight.dtype)
     else:
         weight, grad, mean, var = widen(xp, *arrays)
+        measured = weight
     direction, mean, var = lamb_direction(xp, attrs, weight, grad, mean, var, attrs.step_count[i], attrs.wds[i])
-    r1, r2 = (xp.sqrt(xp.square(a).sum()) for a in (weight, direction))
+    r1, r2 = (xp.sqrt(xp.square(a).sum()) for a in (measured, direction))
     fresh = lamb_step(xp, attrs, weight, direction, r1, r2, attrs.learning_rates[i]).astype(weight.dtype, copy=False)
     return (fresh, mean, var, fresh) if mp else (fresh, mean, var)
 
