@@ -34,10 +34,24 @@ def view_along(shape: tuple[int, ...], axis: int, over: tuple[int, ...]) -> View
     return View((math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])), over)
 
 
+#: Rows that are added one after the other. Libraries add the rows of an outer axis in sequence, so that the rounding
+#: error grows with their number; sums of the sums of blocks keep it small.
+_BLOCK = 64
+
+
+def _blocks(array: Any) -> tuple[Any, Any]:
+    """The rows in blocks (blocks, _BLOCK, channel, inner), and those that are left over."""
+    whole = len(array) - len(array) % _BLOCK
+    return array[:whole].reshape(-1, _BLOCK, *array.shape[1:]), array[whole:]
+
+
 def sum_over(array: Any, over: tuple[int, ...]) -> Any:
     """The sum over axes of a view, innermost first, keeping them as 1."""
     for axis in reversed(over):
-        if array.shape[axis] != 1:
+        if axis == 0 and len(array) > 2 * _BLOCK:
+            blocks, rest = _blocks(array)
+            array = blocks.sum(axis=1).sum(axis=0, keepdims=True) + rest.sum(axis=0, keepdims=True)
+        elif array.shape[axis] != 1:
             array = array.sum(axis=axis, keepdims=True)
     return array
 
@@ -50,6 +64,10 @@ def dot_over(xp: Any, a: Any, b: Any, over: tuple[int, ...]) -> Any:
     if over and over[-1] == 2 and a.shape[2] > 1:  # one reduction over contiguous rows, then the rest
         rows = xp.einsum("oci,oci->oc", a, b)[:, :, None]
         return sum_over(rows, over).reshape(shape)
+    if 0 in over and len(a) > 2 * _BLOCK:
+        (blocks_a, rest_a), (blocks_b, rest_b) = _blocks(a), _blocks(b)
+        sums = xp.einsum(f"noci,noci->n{kept}", blocks_a, blocks_b).sum(axis=0)
+        return (sums + xp.einsum(f"oci,oci->{kept}", rest_a, rest_b)).reshape(shape)
     return xp.einsum(f"oci,oci->{kept}", a, b).reshape(shape)
 
 

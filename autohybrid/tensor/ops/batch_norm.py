@@ -114,7 +114,27 @@ def _moving_statistics(xp: Any, attrs: Attrs, inputs: Sequence[Any], outputs: Se
     return {"moving_mean": moving_mean * keep + mean * take, "moving_var": moving_var * keep + variance * take}
 
 
+def _sync_kernel(xp: Any, attrs: Attrs, *arrays: Any, train: bool) -> tuple[Any, ...]:
+    """As BatchNorm, but the third output is the variance."""
+    output, mean, inverse_std, ones = _kernel(xp, attrs, *arrays, train=train)
+    return output, mean, 1 / (inverse_std * inverse_std) - inverse_std.dtype.type(attrs.eps), ones
+
+
+def _sync_moving_statistics(xp: Any, attrs: Attrs, inputs: Sequence[Any], outputs: Sequence[Any]) -> Mapping[str, Any]:
+    output, mean, variance, *rest = outputs
+    inverse_std = 1 / xp.sqrt(variance + variance.dtype.type(attrs.eps))
+    return _moving_statistics(xp, attrs, inputs, (output, mean, inverse_std, *rest))
+
+
+def _sync_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    return _gradients(F, node, heads, F.rsqrt(node.outputs[2] + node.attrs.eps))
+
+
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    return _gradients(F, node, heads, node.outputs[2])
+
+
+def _gradients(F: Any, node: GradNode, heads: Sequence[Any], inverse_std: Any) -> list[Any]:
     attrs = node.attrs
     data, gamma = node.inputs[:2]
     to_data, to_gamma, to_beta = F._backward_norm(
@@ -122,7 +142,7 @@ def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
         data,
         F.ones_like(gamma) if attrs.fix_gamma else gamma,
         node.outputs[1],
-        node.outputs[2],
+        inverse_std,
         kind="batch",
         axis=getattr(attrs, "axis", 1),
         eps=attrs.eps,
@@ -160,7 +180,7 @@ def _samples(**extra: Any) -> tuple[Sample, ...]:
 
 
 def _record(name: str, attrs: tuple[Attr, ...], doc: str, samples: tuple[Sample, ...], **changes: Any) -> OpDef:
-    settings: dict[str, Any] = {"grad": _grad, **changes}
+    settings: dict[str, Any] = {"grad": _grad, "backward_state": _moving_statistics, **changes}
     kernel = settings.pop("kernel", _kernel)
     return OpDef(
         name,
@@ -174,7 +194,6 @@ def _record(name: str, attrs: tuple[Attr, ...], doc: str, samples: tuple[Sample,
         mutates=("gamma",),
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
-        backward_state=_moving_statistics,
         train_dependent=True,
         doc=doc,
         samples=samples,
@@ -207,8 +226,12 @@ OPERATORS = (
     _record(
         "_contrib_SyncBatchNorm",
         (*_COMMON, Attr("ndev", "int", 1), Attr("key", "str")),
-        "BatchNorm over axis 1; with one process there is nothing to synchronise.",
+        """BatchNorm over axis 1; with one process there is nothing to synchronise. With `output_mean_var` the third
+        output is the variance.""",
         _samples(key="k"),
+        kernel=_sync_kernel,
+        grad=_sync_grad,
+        backward_state=_sync_moving_statistics,
     ),
     _record(
         "_contrib_BatchNormWithReLU",
