@@ -7,6 +7,7 @@ has to run at every call.
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 import time
@@ -101,11 +102,16 @@ class RandomnessWatch:
         if sys.getprofile() is not None:
             yield
             return
+        # Finalizers and the hooks of other libraries on garbage collection read clocks too, in the middle of user code.
+        collecting = gc.isenabled()
+        gc.disable()
         sys.setprofile(self._profile)
         try:
             yield
         finally:
             sys.setprofile(None)
+            if collecting:
+                gc.enable()
 
 
 def _user_frame(frame: types.FrameType | None) -> types.FrameType | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded import FOLDER, array, facts, label
+from recorded_facts import FOLDER, array, facts, label
 
 import autohybrid as mx
 from autohybrid import nd

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded import array, facts, label
+from recorded_facts import array, facts, label
 
 import autohybrid as mx
 from autohybrid import nd
