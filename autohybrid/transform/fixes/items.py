@@ -1,8 +1,13 @@
-"""Fixes of writing into a tensor: a new tensor under the same name."""
+"""Fixes of writing into a tensor: a new tensor under the same name.
+
+`_slice_assign` has no gradient in MXNet 1.9.1; where the value can take the shape of the tensor, it only makes the mask
+of a `where`, which has one.
+"""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.spans import Span
@@ -40,23 +45,25 @@ def _new_tensor(site: Site, target: ast.Subscript, value: ast.expr, operator: st
     if bounds is None:
         return None
     number = not site.is_tensor(value)
-    if not operator and all(item.is_whole for item in bounds):
-        filled = f"{space}.ones_like({name}) * {site.text(value)}"
-        return filled if number else f"{space}.broadcast_like({site.text(value)}, {name})"
-    ranges = _ranges(bounds)
-    if number and not operator:
-        return f"{space}._internal._slice_assign_scalar({name}, scalar={site.text(value)}, {ranges})"
-    if not operator:
-        return f"{space}._internal._slice_assign({name}, {_placed(site, value, bounds, space)}, {ranges})"
-    kept = [Bounds(item.begin, item.end, item.step) for item in bounds]
-    part = f"{space}.slice({name}, {_ranges(kept)})"
-    if number:
-        plain = isinstance(value, ast.Constant | ast.Name | ast.Attribute)
-        changed = f"{part} {operator} {site.text(value) if plain else f'({site.text(value)})'}"
-    else:
+    number = not site.is_tensor(value)
+    new = site.text(value) if isinstance(value, ast.Constant | ast.Name | ast.Attribute) else f"({site.text(value)})"
+    filled = f"{space}.ones_like({name}) * {new}"
+    if not number:
+        placed = _placed(site, value, bounds, space)
+        filled = f"{space}.broadcast_add({space}.zeros_like({name}), {placed})"
+    if operator:
         names = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
-        changed = f"{space}.broadcast_{names[operator]}({part}, {_placed(site, value, bounds, space)})"
-    return f"{space}._internal._slice_assign({name}, {changed}, {ranges})"
+        filled = f"{name} {operator} {new}" if number else f"{space}.broadcast_{names[operator]}({name}, {placed})"
+    if all(item.is_whole for item in bounds):
+        return filled
+    ranges = _ranges(bounds)
+    if number or all(item.is_whole or item.drops for item in bounds):
+        mask = f"{space}._internal._slice_assign_scalar({space}.zeros_like({name}), scalar=1, {ranges})"
+        return f"{space}.where({mask}, {filled}, {name})"
+    if operator:
+        part = f"{space}.slice({name}, {_ranges([replace(item, drops=False) for item in bounds])})"
+        placed = f"{space}.broadcast_{names[operator]}({part}, {placed})"
+    return f"{space}._internal._slice_assign({name}, {placed}, {ranges})"
 
 
 def _placed(site: Site, value: ast.expr, bounds: list[Bounds], space: str) -> str:

@@ -1,7 +1,7 @@
 """How a branch on a tensor is written: `F.contrib.cond` or `F.where`.
 
-`cond` evaluates one side and needs nothing of their shapes. Its backward pass in MXNet 1.9.1 leaves the gradients of what
-only the other side uses unset, and fails where a side passes no gradient on; there `where` computes both sides.
+`cond` evaluates one side and needs nothing of their shapes. Its backward pass in MXNet 1.9.1 leaves the gradients of
+what only the other side uses unset, and fails where a side passes no gradient on; there `where` computes both sides.
 """
 
 from __future__ import annotations

@@ -178,6 +178,8 @@ class Site:
 
     def is_number(self, node: ast.AST) -> bool:
         """Whether an expression is certainly a Python number."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, int | float)
         value = self.value(node)
         return isinstance(value, Static) and value.type in ("int", "float", "bool")
 
