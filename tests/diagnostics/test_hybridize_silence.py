@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import warnings
 from pathlib import Path
 
@@ -30,14 +30,15 @@ class Net(nn.HybridBlock):
         ("  # noqa: AH2", ["AH101"]),
     ],
 )
-def test_a_comment_silences_both(tmp_path: Path, comment: str, codes: list[str]) -> None:
-    path = tmp_path / "net_with_comment.py"
+def test_a_comment_silences_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comment: str, codes: list[str]
+) -> None:
+    name = f"net_in_{tmp_path.name}"
+    path = tmp_path / f"{name}.py"
     path.write_text(SOURCE.format(comment=comment))
     assert [finding.code for finding in check(path) if finding.code < "AH9"] == codes
-    spec = importlib.util.spec_from_file_location("net_with_comment", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module(name)
     net = module.Net()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
