@@ -41,22 +41,26 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> 
     x, w = widen(xp, data, weight)
     if attrs.flatten and x.ndim != 2:
         x = x.reshape(x.shape[0], math.prod(x.shape[1:]))
-    result = xp.dot(x, w.T)
+    # As a matrix: the library multiplies arrays of more axes row by row.
+    result = xp.dot(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), w.T)
     if bias is not None:
         result += bias
-    return narrow(result, data)
+    return narrow(result.reshape(*x.shape[:-1], w.shape[0]), data)
 
 
 def _fast(call: Any) -> list[str] | None:
-    """One gemm into fresh memory, the bias added in place."""
+    """One product of matrices into fresh memory, the bias added in place."""
     if call.out_dtype not in ("float32", "float64"):
         return None
-    data = call.inputs[0]
-    if call.attrs.flatten and len(call.shapes[0]) != 2:
-        data = f"{data}.reshape({call.shapes[0][0]}, {math.prod(call.shapes[0][1:])})"
+    data, shape = call.inputs[0], call.shapes[0]
+    rows = shape[0] if call.attrs.flatten else math.prod(shape[:-1])
+    if len(shape) != 2:
+        data = f"{data}.reshape({rows}, {math.prod(shape[1:]) if call.attrs.flatten else shape[-1]})"
     lines = [f"{call.out} = {data}.dot({call.inputs[1]}.T)"]
     if not call.attrs.no_bias:
         lines.append(f"{call.function('add')}({call.out}, {call.inputs[2]}, {call.out})")
+    if len(call.out_shape) != 2:
+        lines.append(f"{call.out} = {call.out}.reshape({call.out_shape})")
     return lines
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.dual import Dual
+from autohybrid.tensor.lstm_forward import forward as lstm_forward
+from autohybrid.tensor.lstm_forward import is_plain_lstm
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.recurrence import Network, backward, forward
@@ -120,7 +122,10 @@ def _kernel(xp: Any, attrs: Attrs, *arrays: Any, train: bool, rng: Any) -> tuple
         results = [output, state.copy()] + ([] if cell is None else [cell.copy()])
     else:
         x, weights, first, memory = _wide(xp, data, parameters, state, cell)
-        found = forward(xp, network, x, weights, first, memory, lengths, masks)
+        if is_plain_lstm(network, lengths):
+            found: tuple[Any, ...] = lstm_forward(xp, network, x, weights, first, memory, masks)
+        else:
+            found = forward(xp, network, x, weights, first, memory, lengths, masks)
         results = [narrow(r, data) for r in found[:3] if r is not None]
     if masks is None:
         masks = xp.broadcast_to(xp.ones((), dtype=data.dtype), shape)
