@@ -10,7 +10,7 @@ from autohybrid.tensor.opdef import GradNode, OpDef, Sample
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating
 from autohybrid.tensor.special import logistic
-from autohybrid.tensor.templates import Elementwise, is_simple, rectifier, ufunc
+from autohybrid.tensor.templates import Elementwise, is_simple, ufunc
 from autohybrid.tensor.templates import logistic as logistic_template
 
 
@@ -30,8 +30,17 @@ def _softsign(xp: Any, x: Any) -> Any:
     return xp.divide(x, result, out=result)
 
 
+def _relu(xp: Any, x: Any) -> Any:
+    """max(x, 0). Of NaN it is 0 in float32, as in MXNet's MKLDNN build; the operator `relu` keeps NaN."""
+    return (xp.fmax if x.dtype == "float32" else xp.maximum)(x, x.dtype.type(0))
+
+
+def _relu_lines(call: Any) -> list[str]:
+    name = "fmax" if call.out_dtype == "float32" else "maximum"
+    return [f"{call.out} = {call.function(name)}({call.inputs[0]}, {call.filled('zeros', 0.0)}{call.into()})"]
+
+
 _FORWARD: dict[str, Callable[[Any, Any], Any]] = {
-    "relu": lambda xp, x: xp.maximum(x, x.dtype.type(0)),
     "sigmoid": logistic,
     "tanh": lambda xp, x: xp.tanh(x),
     "softrelu": _softrelu,
@@ -40,6 +49,8 @@ _FORWARD: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
+    if attrs.act_type == "relu":
+        return _relu(xp, data)
     return narrow(_FORWARD[attrs.act_type](xp, *widen(xp, data)), data)
 
 
@@ -47,7 +58,7 @@ def _has_template(call: Any) -> bool:
     return is_simple(call) and call.attrs.act_type in _TEMPLATES
 
 
-_TEMPLATES: dict[str, Elementwise] = {"relu": rectifier, "tanh": ufunc("tanh"), "sigmoid": logistic_template}
+_TEMPLATES: dict[str, Elementwise] = {"relu": Elementwise(_relu_lines), "tanh": ufunc("tanh"), "sigmoid": logistic_template}
 
 
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -81,7 +92,7 @@ OPERATORS = (
         aliases=("_npx_activation",),
         doc="An activation function by name, element by element: relu, sigmoid, tanh, softrelu (softplus), softsign.",
         samples=(
-            *[Sample(((3, 5),), {"act_type": kind}, low=-3, high=3) for kind in _FORWARD],
+            *[Sample(((3, 5),), {"act_type": kind}, low=-3, high=3) for kind in ("relu", *_FORWARD)],
             Sample(((1,),), {"act_type": "sigmoid"}),
             Sample(((0, 3),), {"act_type": "tanh"}),
             Sample(((3,),), {"act_type": "mish"}, error="MXNetError"),
