@@ -163,6 +163,9 @@ def source_path(cls: type) -> str | None:
     if _is_library(cls):
         return None
     path = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    if not isinstance(path, str):  # a module that was run, or loaded by hand, need not be in sys.modules
+        codes = (getattr(value, "__code__", None) for value in vars(cls).values())
+        path = next((code.co_filename for code in codes if code is not None), None)
     return path if isinstance(path, str) and path.endswith(".py") else None
 
 

@@ -87,8 +87,8 @@ class FunctionBlock(HybridBlock):
 
 def _raise_findings(cls: type) -> None:
     from autohybrid.errors import HybridizeError
-    from autohybrid.transform.findings import findings_of_classes
+    from autohybrid.transform.findings import findings_of_class
 
-    findings = findings_of_classes([cls])
+    findings = findings_of_class(cls)
     if findings.found:
         raise HybridizeError(findings.text(cls.__name__), findings.found)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autohybrid.diagnostics.model import Diagnostic, Severity
 from autohybrid.errors import HybridizeError, HybridizeWarning
 
-_LIBRARY = "autohybrid."
+if TYPE_CHECKING:
+    from autohybrid.analysis.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,64 +47,48 @@ class Findings:
 
 
 def findings_of(block: Any) -> Findings:
-    """Findings in the classes of `block` and of all blocks below it, without those of autohybrid's own."""
-    return findings_of_classes(dict.fromkeys(_classes(block)))
+    """Findings in the code that running `block` runs, with what its attributes hold now.
 
-
-def findings_of_classes(classes: Iterable[type]) -> Findings:
-    """Findings in these classes, each looked up in the file that defines it."""
-    wanted: dict[str, set[str]] = {}
-    for cls in classes:
-        path = source_file(cls)
-        if path is not None:
-            wanted.setdefault(path, set()).add(cls.__qualname__.rpartition(".")[2])
-    found = [d for path, names in wanted.items() for d in _findings_in(path, _stamp(path)) if d.block in names]
-    return Findings(tuple(sorted(found, key=lambda d: d.sort_key)))
-
-
-def _classes(block: Any) -> Iterator[type]:
-    for base in type(block).__mro__:
-        if not base.__module__.startswith(_LIBRARY) and base is not object:
-            yield base
-    for child in block._children.values():
-        yield from _classes(child)
-
-
-def source_file(cls: type) -> str | None:
-    """The file that defines a class; None when there is none (a prompt, exec)."""
-    path: str | None = None
-    for value in vars(cls).values():
-        code = getattr(inspect.unwrap(value) if callable(value) else value, "__code__", None)
-        if code is not None:
-            path = code.co_filename
-            break
-    if path is None:
-        path = getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return path if path is not None and Path(path).is_file() else None
-
-
-def _stamp(path: str) -> tuple[int, int]:
-    status = Path(path).stat()
-    return status.st_mtime_ns, status.st_size
-
-
-@lru_cache(maxsize=256)
-def _findings_in(path: str, stamp: tuple[int, int]) -> tuple[Diagnostic, ...]:
-    """What `autohybrid check` finds in one file, without infos and what comments in it silence.
-
-    `stamp` renews the answer when the file changes.
+    Notes, and what comments in the source silence, are left out.
     """
+    from autohybrid.analysis.project import analyze_live
+
+    return _judged(analyze_live(block))
+
+
+def findings_of_class(cls: type) -> Findings:
+    """Findings in one class, from its source alone (`__init__` says what its attributes are)."""
     from autohybrid.analysis.project import AnalysisSettings, analyze
     from autohybrid.analysis.source import SourceFile
+
+    path = inspect.getsourcefile(cls)
+    if path is None or not Path(path).is_file():
+        return Findings()
+    events = analyze([SourceFile(path, _text(path))], AnalysisSettings())
+    found = _judged(events[path]).found
+    return Findings(tuple(d for d in found if d.block == cls.__qualname__.rpartition(".")[2]))
+
+
+def _judged(events: tuple[Event, ...]) -> Findings:
+    if not events:
+        return Findings()
     from autohybrid.diagnostics.engine import get_codes
     from autohybrid.diagnostics.judge import judge
     from autohybrid.diagnostics.suppressions import silence
 
+    by_path: dict[str, list[Event]] = {}
+    for event in events:
+        by_path.setdefault(event.span.path, []).append(event)
+    kept: list[Diagnostic] = []
+    for path, listed in by_path.items():
+        found = [d for d in judge({path: tuple(listed)}) if d.severity is not Severity.INFO]
+        kept.extend(silence(path, _text(path), found, get_codes).kept)
+    return Findings(tuple(sorted(kept, key=lambda d: d.sort_key)))
+
+
+def _text(path: str) -> str:
     with tokenize.open(path) as stream:
-        text = stream.read()
-    events = analyze([SourceFile(path, text)], AnalysisSettings())
-    found = [d for d in judge(events) if d.severity is not Severity.INFO]
-    return silence(path, text, found, get_codes).kept
+        return stream.read()
 
 
 def _count(found: tuple[Diagnostic, ...]) -> str:
