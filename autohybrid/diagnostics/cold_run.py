@@ -49,7 +49,7 @@ def run_rules(
             if has_own_directives(text):
                 commented.add(item.path)
         found.extend(judge(events))
-        found.extend(_find(texts, _to_analysis(settings), jobs))
+        found.extend(_find(texts, to_analysis(settings), jobs))
     found.sort(key=lambda finding: finding.sort_key)
     return Raw(tuple(found), frozenset(commented))
 
@@ -90,7 +90,7 @@ def _unreadable(path: str, problem: Unreadable) -> Event:
     return Event(EventKind.UNREADABLE, span, name=problem.kind, text=problem.reason)
 
 
-def _to_analysis(settings: Settings) -> AnalysisSettings:
+def to_analysis(settings: Settings) -> AnalysisSettings:
     return AnalysisSettings(
         block_bases=settings.block_bases,
         hybrid_methods=settings.hybrid_methods,
