@@ -10,9 +10,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from autohybrid.diagnostics.model import Diagnostic, Fix
+from autohybrid.transform.fixes.arithmetic import (
+    fix_chain,
+    fix_extreme,
+    fix_list_operand,
+    fix_matrix_product,
+    fix_multinomial,
+    fix_numpy,
+    fix_output_index,
+)
 from autohybrid.transform.fixes.blocks import (
     fix_constant_result,
+    fix_keyword_input,
+    fix_missing_argument,
+    fix_missing_super,
     fix_parameter_data,
+    fix_parameter_operand,
     fix_parameter_shape,
     fix_random,
     fix_unused_child,
@@ -35,11 +48,14 @@ from autohybrid.transform.fixes.operators import (
     fix_dtype,
     fix_method,
     fix_missing_operator,
+    fix_positional_context,
+    fix_symbol_operator,
 )
 from autohybrid.transform.fixes.shapes import fix_sizes, fix_whole_shape
 from autohybrid.transform.fixes.site import ParsedFile, Site, make_fix, parse_file
 from autohybrid.transform.fixes.statements import (
     keep_array_branch,
+    read_attribute,
     remove_effect,
     remove_hook,
     remove_never_branch,
@@ -61,21 +77,39 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
     "AH104": (fix_subscript,),
     "AH105": (fix_subscript,),
     "AH106": (fix_subscript,),
+    "AH107": (fix_output_index,),
     "AH108": (fix_item_assignment,),
     "AH109": (fix_operator_module,),
     "AH111": (fix_out_argument,),
     "AH112": (fix_method,),
     "AH113": (fix_method,),
+    "AH115": (remove_statement,),
     "AH201": (remove_wait, fix_host_value, inline_helper),
     "AH202": (fix_bool_call, fix_host_value),
+    "AH204": (fix_numpy,),
+    "AH205": (fix_context,),
+    "AH206": (remove_effect,),
     "AH207": (fix_parameter_data,),
     "AH301": (remove_effect,),
     "AH302": (remove_statement,),
+    "AH303": (
+        remove_effect,
+        remove_statement,
+    ),
+    "AH305": (
+        remove_effect,
+        remove_statement,
+    ),
+    "AH306": (remove_effect,),
+    "AH307": (remove_effect,),
+    "AH308": (remove_effect,),
     "AH309": (remove_hook,),
+    "AH310": (remove_effect,),
     "AH401": (fix_early_exit, fix_condition),
     "AH402": (fix_while,),
-    "AH403": (fix_boolean_operator, fix_condition),
+    "AH403": (fix_boolean_operator, fix_condition, fix_chain),
     "AH404": (remove_statement,),
+    "AH405": (fix_extreme,),
     "AH406": (fix_captured,),
     "AH501": (
         fix_rows,
@@ -86,18 +120,28 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
     "AH505": (fix_random,),
     "AH508": (unwrap_scope,),
     "AH511": (keep_array_branch,),
-    "AH512": (remove_statement,),
+    "AH512": (remove_statement, read_attribute),
     "AH601": (fix_plain_child,),
     "AH602": (fix_unused_child,),
+    "AH603": (fix_missing_argument,),
     "AH607": (fix_constant_result,),
+    "AH609": (fix_keyword_input,),
+    "AH612": (fix_missing_super,),
     "AH701": (fix_missing_operator,),
     "AH703": (fix_array_operator,),
     "AH704": (fix_array_in_graph,),
+    "AH705": (fix_symbol_operator,),
+    "AH706": (fix_parameter_operand,),
+    "AH708": (fix_matrix_product,),
+    "AH710": (fix_list_operand,),
+    "AH713": (fix_positional_context,),
+    "AH714": (fix_multinomial,),
+    "AH716": (fix_out_argument,),
 }
 
 
 def complete(findings: Iterable[Diagnostic], get_text: Callable[[str], str]) -> list[Diagnostic]:
-    """The findings with the fixes that need the tree. A fix made here comes before those of the rule."""
+    """The findings with the fixes that need the tree. A fix made here takes the place of those of the rule."""
     files: dict[str, ParsedFile | None] = {}
     return [_completed(finding, files, get_text) for finding in findings]
 
@@ -111,7 +155,7 @@ def _completed(finding: Diagnostic, files: dict[str, ParsedFile | None], get_tex
         files[path] = parse_file(path, get_text(path))
     parsed = files[path]
     fix = None if parsed is None else find_fix(Site(parsed, finding), builders)
-    return finding if fix is None else replace(finding, fixes=(fix, *finding.fixes))
+    return finding if fix is None else replace(finding, fixes=(fix,))
 
 
 def find_fix(site: Site, builders: Iterable[Builder]) -> Fix | None:

@@ -31,6 +31,56 @@ def fix_parameter_data(site: Site) -> Fix | None:
     return make_fix(f"take `{name}` as an argument", [*edits, site.edit(call, name)])
 
 
+def fix_parameter_operand(site: Site) -> Fix | None:
+    """`F.dot(x, self.weight)`: the argument `weight`."""
+    for marked in site.nodes:
+        for node in ast.walk(marked):
+            parent = site.parent(node)
+            method = site.function(node)
+            if not isinstance(node, ast.Attribute) or site.text(node.value) != "self" or method is None:
+                continue
+            names = [argument.arg for argument in method.args.args]
+            if node.attr in names and not isinstance(parent, ast.Attribute):
+                return make_fix(f"use the argument `{node.attr}`", [site.edit(node, node.attr)])
+    return None
+
+
+def fix_missing_argument(site: Site) -> Fix | None:
+    """A parameter that `hybrid_forward` does not take: taken, as gluon passes every parameter of the block."""
+    span = site.finding.span
+    for item in ast.walk(site.file.tree):
+        if isinstance(item, FunctionNode) and item.lineno == span.line and item.args.args:
+            name = re.search(r" as `(\w+)`, which", site.finding.message)
+            if name is None or item.args.vararg is not None:
+                return None
+            return make_fix(f"take `{name[1]}`", [_added_argument(site, item, name[1])])
+    return None
+
+
+def fix_keyword_input(site: Site) -> Fix | None:
+    """`self.fc(x=x)`: the input by place."""
+    call = site.find(ast.Call)
+    if not isinstance(call, ast.Call) or len(call.keywords) != 1 or call.args or call.keywords[0].arg is None:
+        return None
+    word = call.keywords[0]
+    return make_fix("pass the input by place", [site.edit(word, site.text(word.value))])
+
+
+def fix_missing_super(site: Site) -> Fix | None:
+    """A constructor without `super().__init__()`: called first."""
+    span = site.finding.span
+    for item in ast.walk(site.file.tree):
+        inside = isinstance(item, FunctionNode) and item.lineno <= span.line <= (item.end_lineno or item.lineno)
+        if inside and isinstance(item, FunctionNode) and item.name == "__init__":
+            first = item.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(item.body) > 1:
+                first = item.body[1]
+            return make_fix(
+                "call `super().__init__()`", [site.insert(first, f"super().__init__()\n{site.indent(first)}")]
+            )
+    return None
+
+
 def _added_argument(site: Site, method: FunctionNode, name: str) -> Edit:
     if method.args.defaults:
         return site.append(method.args.defaults[-1], f", {name}=None")

@@ -108,8 +108,8 @@ def fix_out_argument(site: Site) -> Fix | None:
     return make_fix(f"rebind `{word.value.id}`", edits)
 
 
-def without_argument(site: Site, call: ast.Call, gone: ast.keyword) -> Edit:
-    """Remove one keyword from a call with the comma beside it."""
+def without_argument(site: Site, call: ast.Call, gone: ast.keyword | ast.expr) -> Edit:
+    """Remove one argument from a call with the comma beside it."""
     parts: list[ast.AST] = sorted([*call.args, *call.keywords], key=lambda item: (item.lineno, item.col_offset))
     place = parts.index(gone)
     if place:

@@ -143,6 +143,29 @@ def _is_arrays(site: Site, node: ast.expr) -> bool:
     return isinstance(value, Namespace) and value.root == "nd" and not value.path
 
 
+def fix_symbol_operator(site: Site) -> Fix | None:
+    """`mx.sym.relu(x)`: `F.relu(x)`, for both modes."""
+    for marked in site.nodes:
+        call = marked if isinstance(marked, ast.Call) else site.parent(marked)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and site.space(call):
+            root = call.func.value
+            while isinstance(root, ast.Attribute) and root.attr not in ("sym", "symbol"):
+                root = root.value
+            return make_fix(f"use `{site.space(call)}`", [site.edit(root, site.space(call))])
+    return None
+
+
+def fix_positional_context(site: Site) -> Fix | None:
+    """`F.ones((1, 6), mx.cpu())`: without the device."""
+    call = site.find(ast.Call)
+    if not isinstance(call, ast.Call) or len(call.args) < 2 or not isinstance(call.args[-1], ast.Call):
+        return None
+    gone = call.args[-1]
+    if site.text(gone.func).rpartition(".")[2] not in ("cpu", "gpu", "cpu_pinned"):
+        return None
+    return make_fix("leave the device out", [without_argument(site, call, gone)])
+
+
 def fix_method(site: Site) -> Fix | None:
     """A method that no tensor of a graph has, where an operator does the same."""
     node = site.find(ast.Attribute)
@@ -165,6 +188,8 @@ def _method_text(site: Site, node: ast.Attribute, call: ast.Call) -> str | None:
     if call.keywords and node.attr != "tostype":
         return None
     target = f"({all_texts},)" if len(texts) == 1 else f"({all_texts})"
+    if len(call.args) == 1 and isinstance(call.args[0], ast.Tuple | ast.List):
+        target = all_texts
     match node.attr:
         case "unsqueeze" if len(texts) == 1:
             return f"{tensor}.expand_dims(axis={texts[0]})"

@@ -62,26 +62,41 @@ def remove_hook(site: Site) -> Fix | None:
 
 
 def keep_array_branch(site: Site) -> Fix | None:
-    """`if isinstance(x, mx.nd.NDArray): ...`: what the array branch computes, for both."""
+    """`if isinstance(x, mx.nd.NDArray): ...`, `if F is mx.nd: ...`: what arrays get, for both."""
     test = next((node for node in site.nodes if isinstance(node, ast.expr)), None)
     branch = None if test is None else site.parent(test)
-    if not isinstance(branch, ast.If) or branch.test is not test or branch.orelse or not isinstance(test, ast.Call):
+    if not isinstance(branch, ast.If) or branch.test is not test or not _asks_for_arrays(site, test):
         return None
     last = branch.body[-1]
-    if not isinstance(last, ast.Return):
-        return None
-    body = site.body_of(branch)
-    end = body[-1]
+    end: ast.stmt = branch
+    if isinstance(last, ast.Return):
+        body = site.body_of(branch)
+        end = body[-1] if body else branch
     first, final = site.file.text.span(branch.body[0]), site.file.text.span(last)
     lines = [site.file.text.line(number) for number in range(first.line, final.end_line + 1)]
     width = branch.body[0].col_offset - branch.col_offset
-    text = "\n".join(line[width:] if line[:width].strip() == "" else line for line in lines)
-    whole = Span(first.path, branch.lineno, 1, end.end_lineno or end.lineno, _end_column(site, end))
+    text = "\n".join(line[width:] if not line[:width].strip() else line for line in lines)
+    whole = Span(first.path, branch.lineno, 1, end.end_lineno or end.lineno, site.file.text.span(end).end_column)
     return make_fix("keep what arrays get", [Edit(whole, text)])
 
 
-def _end_column(site: Site, node: ast.stmt) -> int:
-    return site.file.text.span(node).end_column
+def _asks_for_arrays(site: Site, test: ast.expr) -> bool:
+    if isinstance(test, ast.Call):
+        return site.text(test.func) == "isinstance" and site.text(test).rstrip(")").endswith("NDArray")
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.Eq):
+        return site.text(test.comparators[0]) in ("nd", "mx.nd", "mxnet.nd", "mx.ndarray", "mxnet.ndarray")
+    return False
+
+
+def read_attribute(site: Site) -> Fix | None:
+    """`getattr(x, 'shape', default)`: `x.shape`, which has fixes of its own."""
+    call = site.find(ast.Call)
+    if not isinstance(call, ast.Call) or site.text(call.func) != "getattr" or len(call.args) != 3:
+        return None
+    name = call.args[1]
+    if not isinstance(name, ast.Constant) or name.value not in ("shape", "size", "ndim"):
+        return None
+    return make_fix("read the attribute", [site.edit(call, f"{site.text(call.args[0])}.{name.value}")])
 
 
 def remove_never_branch(site: Site) -> Fix | None:
