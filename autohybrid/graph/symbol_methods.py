@@ -9,7 +9,7 @@ from autohybrid.errors import NotImplementedForSymbol
 from autohybrid.graph.compose import call_operator, make_call
 from autohybrid.graph.symbol import Symbol
 from autohybrid.graph.symbol_functions import split_v2
-from autohybrid.tensor.arithmetic import BINARY, NUMBERS, Binary
+from autohybrid.tensor.arithmetic import BINARY, DIVISION, NUMBERS, Binary
 from autohybrid.tensor.frontend import BoundCall, bind
 from autohybrid.tensor.ops import get_operator, records
 
@@ -93,6 +93,15 @@ def __abs__(self: Symbol) -> Symbol:
     return _through("abs", "abs", self, (), {})
 
 
+def __floordiv__(self: Symbol, other: Any) -> Symbol:
+    """The floor of the quotient; for floating-point values, as on arrays."""
+    return _through("floor", "floor", apply_binary(DIVISION, self, other), (), {})
+
+
+def __rfloordiv__(self: Symbol, other: Any) -> Symbol:
+    return _through("floor", "floor", apply_binary(DIVISION, other, self), (), {})
+
+
 def astype(self: Symbol, *args: Any, **kwargs: Any) -> Symbol:
     """The values in another dtype."""
     return _through("Cast", "cast", self, args, kwargs)
@@ -129,7 +138,7 @@ def install(cls: type[Symbol]) -> None:
         setattr(cls, f"__{name}__", _refusal(f"__{name}__", alias))
     for name in _REFUSED:
         setattr(cls, name, _refusal(name, None))
-    for method in (__neg__, __abs__, astype, diag, expand_dims, flatten, squeeze, split_v2):
+    for method in (__neg__, __abs__, __floordiv__, __rfloordiv__, astype, diag, expand_dims, flatten, squeeze, split_v2):
         setattr(cls, method.__name__, method)
     for op in records():
         for name in op.methods:

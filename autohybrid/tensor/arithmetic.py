@@ -74,6 +74,7 @@ BINARY: tuple[Binary, ...] = (
     Binary("", "logical_or", "broadcast_logical_or", "logical_or", "logical_or", np.logical_or),
     Binary("", "logical_xor", "broadcast_logical_xor", "logical_xor", "logical_xor", np.logical_xor),
 )
+DIVISION = next(row for row in BINARY if row.dunder == "truediv")
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "mod", "pow")
 _IN_PLACE = ("add", "sub", "mul", "truediv", "mod")
 NUMBERS = (numbers.Number, np.generic)
@@ -144,6 +145,19 @@ def _absolute(self: NDArray) -> Any:
     return invoke(*_resolved("abs"), (self,))
 
 
+def _floor_divide(lhs: Any, rhs: Any) -> Any:
+    """The floor of the quotient, which MXNet 1.9.1 does not have. Raises TypeError for integers, as it does: their
+    quotient is cut off towards 0."""
+    for operand in (lhs, rhs):
+        if isinstance(operand, NDArray) and np.dtype(operand.dtype).kind != "f":
+            raise TypeError(
+                f"`//` is defined for floating-point arrays only, got {np.dtype(operand.dtype).name}; "
+                "`/` of integer arrays cuts the fraction off"
+            )
+    quotient = apply_binary(DIVISION, lhs, rhs)
+    return invoke(*_resolved("floor"), (quotient,))
+
+
 def install(cls: type[NDArray]) -> None:
     """Attach the Python operators of the table to `cls`."""
     for row in BINARY:
@@ -154,6 +168,8 @@ def install(cls: type[NDArray]) -> None:
             setattr(cls, f"__r{row.dunder}__", _dunder(row, True))
         if row.dunder in _IN_PLACE:
             setattr(cls, f"__i{row.dunder}__", _in_place(row))
+    cls.__floordiv__ = _floor_divide  # type: ignore[attr-defined]
+    cls.__rfloordiv__ = lambda self, other: _floor_divide(other, self)  # type: ignore[attr-defined]
     cls.__neg__ = _negative  # type: ignore[method-assign]
     cls.__abs__ = _absolute  # type: ignore[attr-defined]
 
