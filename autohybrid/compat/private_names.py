@@ -11,11 +11,6 @@ from types import ModuleType
 #: Module of autohybrid -> name that packages look for in it -> module (and attribute) it stands for.
 _NAMES: dict[str, dict[str, tuple[str, str | None]]] = {
     "autohybrid.base": {"NDArrayHandle": ("ctypes", "c_void_p")},
-    "autohybrid.gluon.data.dataloader": {
-        "ForkingPickler": ("multiprocessing.reduction", "ForkingPickler"),
-        "_MultiWorkerIter": ("autohybrid.compat.multi_worker_iter", "MultiWorkerIter"),
-        "_as_in_context": ("autohybrid.compat.multi_worker_iter", "as_in_context"),
-    },
     "autohybrid.image": {"_get_interp_method": ("autohybrid.compat.interpolation", "get_interp_method")},
     "autohybrid.optim.metric": {"ndarray": ("autohybrid.ndarray", None)},
 }
