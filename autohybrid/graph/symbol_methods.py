@@ -138,7 +138,8 @@ def install(cls: type[Symbol]) -> None:
         setattr(cls, f"__{name}__", _refusal(f"__{name}__", alias))
     for name in _REFUSED:
         setattr(cls, name, _refusal(name, None))
-    for method in (__neg__, __abs__, __floordiv__, __rfloordiv__, astype, diag, expand_dims, flatten, squeeze, split_v2):
+    own = __neg__, __abs__, __floordiv__, __rfloordiv__, astype, diag, expand_dims, flatten, squeeze, split_v2
+    for method in own:
         setattr(cls, method.__name__, method)
     for op in records():
         for name in op.methods:

@@ -58,7 +58,11 @@ def _has_template(call: Any) -> bool:
     return is_simple(call) and call.attrs.act_type in _TEMPLATES
 
 
-_TEMPLATES: dict[str, Elementwise] = {"relu": Elementwise(_relu_lines), "tanh": ufunc("tanh"), "sigmoid": logistic_template}
+_TEMPLATES: dict[str, Elementwise] = {
+    "relu": Elementwise(_relu_lines),
+    "tanh": ufunc("tanh"),
+    "sigmoid": logistic_template,
+}
 
 
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
