@@ -11,7 +11,6 @@ from types import ModuleType
 #: Module of autohybrid -> name that packages look for in it -> module (and attribute) it stands for.
 _NAMES: dict[str, dict[str, tuple[str, str | None]]] = {
     "autohybrid.base": {"NDArrayHandle": ("ctypes", "c_void_p")},
-    "autohybrid.image": {"_get_interp_method": ("autohybrid.compat.interpolation", "get_interp_method")},
     "autohybrid.optim.metric": {"ndarray": ("autohybrid.ndarray", None)},
 }
 
