@@ -49,6 +49,17 @@ def test_recorded_answer(statement: str, expected: Any) -> None:
     assert encoded(names["r"]) == expected
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_floor_division_rounds_towards_minus_infinity(dtype: str) -> None:
+    x, y = nd.array([-3, 4, 5], dtype=dtype), nd.array([2, 2, -2], dtype=dtype)
+    assert (x // 2).asnumpy().tolist() == [-2, 2, 2]
+    assert (x // y).asnumpy().tolist() == [-2, 2, -3]
+    assert (7 // y).asnumpy().tolist() == [3, 3, -4]
+    a, b = mx.sym.var("a"), mx.sym.var("b")
+    both = mx.sym.Group([a // b, a // 2, 7 // b])
+    assert [r.asnumpy().tolist() for r in both.eval(a=x, b=y)] == [[-2, 2, -3], [-2, 2, 2], [3, 3, -4]]
+
+
 @pytest.mark.parametrize(("statement", "expected"), RECORDING, ids=[r[0].split("\n", 1)[1] for r in RECORDING])
 def test_recorded_gradient(statement: str, expected: Any) -> None:
     def plain(value: Any) -> Any:
