@@ -14,7 +14,7 @@ from autohybrid.tensor.frontend import BoundCall, bind
 from autohybrid.tensor.ops import get_operator, records
 
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "mod", "pow")
-_REFUSED_OPERATORS = {"iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/="}
+_REFUSED_OPERATORS = {"iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "ifloordiv": "//="}
 _REFUSED = ("asnumpy", "asscalar", "wait_to_read", "copy", "detach", "backward", "as_in_context")
 
 

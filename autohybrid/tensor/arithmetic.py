@@ -158,6 +158,12 @@ def _floor_divide(lhs: Any, rhs: Any) -> Any:
     return invoke(*_resolved("floor"), (quotient,))
 
 
+def _floor_divide_in_place(self: NDArray, other: Any) -> NDArray:
+    refuse_inplace(self)
+    self[:] = _floor_divide(self, other)
+    return self
+
+
 def install(cls: type[NDArray]) -> None:
     """Attach the Python operators of the table to `cls`."""
     for row in BINARY:
@@ -168,6 +174,7 @@ def install(cls: type[NDArray]) -> None:
             setattr(cls, f"__r{row.dunder}__", _dunder(row, True))
         if row.dunder in _IN_PLACE:
             setattr(cls, f"__i{row.dunder}__", _in_place(row))
+    cls.__ifloordiv__ = _floor_divide_in_place  # type: ignore[attr-defined]
     cls.__floordiv__ = _floor_divide  # type: ignore[attr-defined]
     cls.__rfloordiv__ = lambda self, other: _floor_divide(other, self)  # type: ignore[attr-defined]
     cls.__neg__ = _negative  # type: ignore[method-assign]

@@ -55,6 +55,10 @@ def test_floor_division_rounds_towards_minus_infinity(dtype: str) -> None:
     assert (x // 2).asnumpy().tolist() == [-2, 2, 2]
     assert (x // y).asnumpy().tolist() == [-2, 2, -3]
     assert (7 // y).asnumpy().tolist() == [3, 3, -4]
+    same = x
+    x //= y
+    assert same is x and x.asnumpy().tolist() == [-2, 2, -3]
+    x = nd.array([-3, 4, 5], dtype=dtype)
     a, b = mx.sym.var("a"), mx.sym.var("b")
     both = mx.sym.Group([a // b, a // 2, 7 // b])
     assert [r.asnumpy().tolist() for r in both.eval(a=x, b=y)] == [[-2, 2, -3], [-2, 2, 2], [3, 3, -4]]
