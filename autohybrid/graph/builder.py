@@ -20,7 +20,7 @@ from autohybrid.graph.graph_tensor import GraphTensor, HostValueNeeded, Storage,
 from autohybrid.graph.modes import ScopedModes
 from autohybrid.graph.node import Head, Node
 from autohybrid.spans import Span, column_from_bytes
-from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.array import INPLACE_REFUSED, NDArray
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.opdef import OpDef, Shape
 from autohybrid.tensor.ops import get_operator
@@ -229,10 +229,7 @@ class Builder:
     def note_write(self, storage: Storage) -> None:
         """Called before memory is written. Raises MXNetError where the imperative write would, under recording."""
         if state.recording and self.facts[storage.head].differentiable:
-            raise MXNetError(
-                "in-place operations (+=, -=, x[:] = ...) are not possible on an array that is part of a recorded "
-                "graph; write `x = x + y`, or do it outside `autograd.record()`"
-            )
+            raise MXNetError(INPLACE_REFUSED)
         self.written[id(storage)] = storage
         self.write_log.setdefault(id(storage), (storage, storage.head))
 

@@ -12,6 +12,7 @@ from autohybrid.graph.builder import Builder
 from autohybrid.graph.graph_tensor import GraphTensor
 from autohybrid.graph.node import Head
 from autohybrid.graph.structure import Structure, flatten
+from autohybrid.transform.python_state import token
 
 _CONSTANTS = (bool, int, float, str, bytes, type(None))
 _ITEMS = 64
@@ -22,6 +23,9 @@ _OWN = frozenset(
         "_forward_hooks _forward_pre_hooks _prefix _params _name _child_counts _empty_prefix _scope "
     ).split()
 )
+
+_STRUCTURE = frozenset(("_children", "_reg_params"))
+_LIBRARY = "autohybrid."
 
 Snapshot = tuple[tuple[Any, ...], ...]
 
@@ -46,11 +50,25 @@ class BlocksUsed:
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[Any, Snapshot]] = {}
+        #: Lists, dicts and sets of the user's blocks: changing one in place sets no attribute.
+        self._containers: list[tuple[Any, Any]] = []
 
     def enter(self, block: Any) -> None:
         """`block` is about to run."""
         if id(block) not in self._seen:
             self._seen[id(block)] = (block, snapshot(block))
+            if not type(block).__module__.startswith(_LIBRARY):
+                held = [v for name, v in block.__dict__.items() if name not in _STRUCTURE and name not in _OWN]
+                self._containers += [(v, token(v)) for v in held if v and isinstance(v, (list, dict, set))]
+
+    @property
+    def has_containers(self) -> bool:
+        """Whether there is anything that can change without an attribute being set."""
+        return bool(self._containers)
+
+    def containers_unchanged(self) -> bool:
+        """Whether lists, dicts and sets hold what they held then."""
+        return all(token(value) == before for value, before in self._containers)
 
     def unchanged(self) -> bool:
         """Whether every block has the attributes it had then."""

@@ -52,7 +52,7 @@ class Entry:
 
     def is_valid(self) -> bool:
         """Whether the blocks, globals and defaults that the graph was built from are what they were."""
-        if not self.functions.unchanged():
+        if not self.functions.unchanged() or not self.blocks.containers_unchanged():
             return False
         if self.seen == epoch.value:
             return True
@@ -92,7 +92,9 @@ class CompiledBlock:
     def _remember(self, x: NDArray, entry: Entry) -> None:
         """Let the next call like this one take the shortest way, if the graph allows it."""
         function = entry.function
-        if state.recording or self.imperative or not function.is_simple or entry.functions.depends_on_state:
+        if state.recording or self.imperative or not function.is_simple:
+            return
+        if entry.functions.depends_on_state or entry.blocks.has_containers:
             return
         data = x._data
         code = function.code(((data.shape, data.dtype),), state.training)
