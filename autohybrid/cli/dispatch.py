@@ -53,7 +53,9 @@ def _run(arguments: list[str]) -> int:
         return 0 if arguments else 2
     name = _resolve(arguments[0])
     module = load_command(name)
-    code: int = module.run(make_parser(name, module).parse(arguments[1:]))
+    # `run` hands arguments on to a script, so it must not read them all: it parses for itself.
+    parse = getattr(module, "parse", Parser.parse)
+    code: int = module.run(parse(make_parser(name, module), arguments[1:]))
     return code
 
 

@@ -1,0 +1,47 @@
+"""Names that NumPy has dropped and that packages of MXNet's time still use: `np.float`, `np.int`, `np.Inf`.
+
+Each stands for exactly what it meant. They are put back only when asked for, for the whole process.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+#: Name -> what it meant, as an expression in terms of today's NumPy or of Python's builtins.
+NAMES: dict[str, object] = {
+    **{name: getattr(builtins, name) for name in ("int", "float", "complex", "object", "str")},
+    "unicode": str,
+    "float_": np.float64,
+    "complex_": np.complex128,
+    "cfloat": np.complex128,
+    "singlecomplex": np.complex64,
+    "longfloat": np.longdouble,
+    "clongfloat": np.clongdouble,
+    "longcomplex": np.clongdouble,
+    "string_": np.bytes_,
+    "unicode_": np.str_,
+    "Inf": np.inf,
+    "Infinity": np.inf,
+    "PINF": np.inf,
+    "infty": np.inf,
+    "NINF": -np.inf,
+    "NaN": np.nan,
+    "PZERO": 0.0,
+    "NZERO": -0.0,
+    "alltrue": np.all,
+    "sometrue": np.any,
+    "product": np.prod,
+    "cumproduct": np.cumprod,
+    "round_": np.round,
+    "row_stack": np.vstack,
+    "mat": np.asmatrix,
+}
+
+
+def restore_names() -> None:
+    """Put the names back on `numpy`, where they are missing; a name that NumPy has keeps its meaning."""
+    for name, value in NAMES.items():
+        if name not in vars(np):
+            setattr(np, name, value)
