@@ -59,7 +59,7 @@ class BlocksUsed:
             self._seen[id(block)] = (block, snapshot(block))
             if not type(block).__module__.startswith(_LIBRARY):
                 held = [v for name, v in block.__dict__.items() if name not in _STRUCTURE and name not in _OWN]
-                self._containers += [(v, token(v)) for v in held if v and isinstance(v, (list, dict, set))]
+                self._containers += [(v, token(v)) for v in held if isinstance(v, (list, dict, set)) and v]
 
     @property
     def has_containers(self) -> bool:

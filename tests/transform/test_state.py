@@ -225,3 +225,23 @@ def test_structure_of_results_is_kept() -> None:
     assert first["b"][1:] == (None, 3)
     assert [v.asscalar() for v in net(x, x * 2)] == [1, 2]
     assert net(x)["b"][0].asscalar() == 2
+
+
+class Array(HybridBlock):
+    """Holds an array, which is no container of settings."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.table = nd.array([1, 2, 3])
+
+    def hybrid_forward(self, F, x):  # type: ignore[no-untyped-def]
+        return x + self.table
+
+
+def test_captured_array_is_read_at_every_call() -> None:
+    net = Array()
+    net.hybridize()
+    x = nd.zeros((3,))
+    assert [net(x).sum().asscalar() for _ in range(3)] == [6, 6, 6]
+    net.table[0] = 10
+    assert net(x).sum().asscalar() == 15
