@@ -102,7 +102,7 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
     ),
     "AH306": (remove_effect,),
     "AH307": (remove_effect,),
-    "AH308": (remove_effect,),
+    "AH308": (remove_statement,),
     "AH309": (remove_hook,),
     "AH310": (remove_effect,),
     "AH401": (fix_early_exit, fix_condition),

@@ -140,7 +140,7 @@ def fix_random(site: Site) -> Fix | None:
     else:
         return None
     try:
-        return make_fix("draw in the graph", Lift(site, function, {call: drawn}, space).edits())
+        return make_fix("draw in the graph", Lift(site, function, {call: drawn}, space, decides=True).edits())
     except NotLiftableError:
         return None
 

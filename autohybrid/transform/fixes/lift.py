@@ -57,9 +57,15 @@ class NotLiftableError(Exception):
 
 
 class Lift:
-    """Rewrites the statements of one function that an expression, `seeds`, turned into a tensor reaches."""
+    """Rewrites the statements of one function that an expression, `seeds`, turned into a tensor reaches.
 
-    def __init__(self, site: Site, function: FunctionNode, seeds: Mapping[ast.AST, str], space: str) -> None:
+    `decides`: whether a branch may read the tensor (it then needs a fix of its own).
+    """
+
+    def __init__(
+        self, site: Site, function: FunctionNode, seeds: Mapping[ast.AST, str], space: str, *, decides: bool = False
+    ) -> None:
+        self._decides = decides
         self._site = site
         self._function = function
         self._space = space
@@ -118,7 +124,7 @@ class Lift:
         if isinstance(node, ast.AugAssign) and node.value in self._affected:
             return [self._augmented(node)]
         if isinstance(node, ast.If | ast.While | ast.Assert):
-            return self._replaced(node.test, number_is_fine=True) if node.test in self._affected else []
+            return self._test(node.test) if node.test in self._affected else []
         if isinstance(node, ast.For):
             if node.iter in self._affected:
                 raise NotLiftableError
@@ -134,11 +140,11 @@ class Lift:
             self.seed_name(target.id, node)
         return [site.edit(value, text)] if text != site.text(value) else []
 
-    def _replaced(self, value: ast.expr, number_is_fine: bool) -> list[Edit]:
-        text, kind = self.rewrite(value)
-        if kind is Kind.ONE and not number_is_fine:
+    def _test(self, test: ast.expr) -> list[Edit]:
+        if not self._decides:
             raise NotLiftableError
-        return [self._site.edit(value, text)] if text != self._site.text(value) else []
+        text, _ = self.rewrite(test)
+        return [self._site.edit(test, text)] if text != self._site.text(test) else []
 
     def _augmented(self, node: ast.AugAssign) -> Edit:
         operator = _OPERATORS.get(type(node.op))
@@ -221,6 +227,6 @@ class Lift:
         text, kind = self.rewrite(child)
         if kind is Kind.ONE:
             parent = self._site.parent(child)
-            if not isinstance(parent, ast.IfExp | ast.BoolOp):
+            if not isinstance(parent, ast.IfExp | ast.BoolOp) or not self._decides:
                 raise NotLiftableError
         return text

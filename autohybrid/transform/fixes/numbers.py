@@ -33,7 +33,7 @@ def fix_host_value(site: Site) -> Fix | None:
     text = f"{space}.stop_gradient({tensor})"
     if isinstance(node.func, ast.Name) and node.func.id == "int":
         text = f"{space}.fix({text})"
-    return _lifted(site, node, text, space, "keep the value in the graph")
+    return _lifted(site, node, text, space, "keep the value in the graph", decides=True)
 
 
 def fix_shape_number(site: Site) -> Fix | None:
@@ -68,12 +68,12 @@ def size_text(space: str, tensor: str, index: str) -> str:
     return f"{space}.cast({sizes}, dtype='float32')"
 
 
-def _lifted(site: Site, node: ast.expr, text: str, space: str, message: str) -> Fix | None:
+def _lifted(site: Site, node: ast.expr, text: str, space: str, message: str, *, decides: bool = False) -> Fix | None:
     function = site.function(node)
     if function is None:
         return None
     try:
-        return make_fix(message, Lift(site, function, {node: text}, space).edits())
+        return make_fix(message, Lift(site, function, {node: text}, space, decides=decides).edits())
     except NotLiftableError:
         return None
 

@@ -49,14 +49,30 @@ class ParsedFile:
     tree: ast.Module
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     places: dict[Place, list[ast.AST]] = field(default_factory=dict)
-    _values: Mapping[Place, Value] | None = None
+    _session: Session | None = None
+    _values: dict[str, Mapping[Place, Value]] = field(default_factory=dict)
 
-    @property
-    def values(self) -> Mapping[Place, Value]:
-        """What the analysis knows of each expression, from this file alone; computed at the first need."""
-        if self._values is None:
-            self._values = _values_of(self.path, self.text.text)
-        return self._values
+    def values(self, owner: str) -> Mapping[Place, Value]:
+        """What the analysis knows of each expression of a class, or of the whole file for an empty name, from this file
+        alone; computed at the first need."""
+        if owner not in self._values:
+            self._values[owner] = self._find_values(owner)
+        return self._values[owner]
+
+    def _find_values(self, owner: str) -> Mapping[Place, Value]:
+        if self._session is None:
+            index = ProjectIndex([SourceFile(self.path, self.text.text)])
+            self._session = Session(index, AnalysisSettings(), SourceInterpreter(), ConstructorFields, run_block)
+        session = self._session
+        session.records = {}
+        with quietly():
+            module = session.index.module_of(self.path)
+            info = session.index.find_class(self.path, owner) if owner else None
+            if info is not None:
+                session.result_of(info)
+            elif module is not None:
+                run_entries(session, module)
+        return {place_of(node): value for node, value in session.records.items()}
 
 
 def parse_file(path: str, text: str) -> ParsedFile | None:
@@ -72,17 +88,6 @@ def parse_file(path: str, text: str) -> ParsedFile | None:
         for child in ast.iter_child_nodes(node):
             parsed.parents[child] = node
     return parsed
-
-
-def _values_of(path: str, text: str) -> Mapping[Place, Value]:
-    index = ProjectIndex([SourceFile(path, text)])
-    session = Session(index, AnalysisSettings(), SourceInterpreter(), ConstructorFields, run_block)
-    session.records = {}
-    with quietly():
-        module = index.module_of(path)
-        if module is not None:
-            run_entries(session, module)
-    return {place_of(node): value for node, value in session.records.items()}
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,15 @@ class Site:
 
     def value(self, node: ast.AST) -> Value:
         """What the analysis knows of an expression; NEVER where it was not reached."""
-        return self.file.values.get(place_of(node), NEVER)
+        return self.file.values(self._owner_name).get(place_of(node), NEVER)
+
+    @cached_property
+    def _owner_name(self) -> str:
+        """The hybrid block whose method the finding is in; empty for a finding elsewhere, which any block may reach."""
+        node = next(iter(self.nodes), None)
+        function = None if node is None else self.function(node)
+        owner = None if node is None else self.owner(node)
+        return owner.name if owner is not None and function is not None and function.name == "hybrid_forward" else ""
 
     def is_tensor(self, node: ast.AST) -> bool:
         """Whether an expression is certainly, or most likely, a tensor of the graph."""

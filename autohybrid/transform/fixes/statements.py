@@ -6,7 +6,7 @@ import ast
 
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.spans import Span
-from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix
+from autohybrid.transform.fixes.site import Site, make_fix
 
 _WAITS = frozenset({"wait_to_read", "wait_to_write", "waitall"})
 _HOOKS = frozenset({"register_forward_hook", "register_forward_pre_hook"})
@@ -19,21 +19,54 @@ def remove_statement(site: Site) -> Fix | None:
     if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete | ast.Assert):
         return None
     function = site.function(statement)
-    if function is None or _is_read(function, statement):
+    if function is None or _is_read(site, statement):
         return None
     return make_fix("remove the statement", site.removal(statement))
 
 
-def _is_read(function: FunctionNode, statement: ast.stmt) -> bool:
-    """Whether what a statement sets is read elsewhere in the function."""
-    targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-    wanted = {ast.unparse(item) for item in targets if isinstance(item, ast.expr)}
+def _is_read(site: Site, statement: ast.stmt) -> bool:
+    """Whether what a statement sets or changes is read anywhere else in the file."""
+    wanted = {name for item in _changed(statement) for name in _names(item)}
     inside = set(ast.walk(statement))
     return any(
-        isinstance(node, ast.Name | ast.Attribute) and node not in inside and ast.unparse(node) in wanted
-        for node in ast.walk(function)
-        if isinstance(getattr(node, "ctx", None), ast.Load)
+        _name(node) in wanted and isinstance(getattr(node, "ctx", None), ast.Load) and not _only_changes(site, node)
+        for node in ast.walk(site.file.tree)
+        if isinstance(node, ast.Name | ast.Attribute) and node not in inside
     )
+
+
+def _changed(statement: ast.stmt) -> list[ast.expr]:
+    """The targets of an assignment, or the container that a method call changes."""
+    if isinstance(statement, ast.Assign | ast.Delete):
+        return statement.targets
+    if isinstance(statement, ast.AugAssign | ast.AnnAssign):
+        return [statement.target]
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return [value.func.value]
+    return []
+
+
+def _names(target: ast.expr) -> list[str]:
+    if isinstance(target, ast.Tuple | ast.List):
+        return [name for item in target.elts for name in _names(item)]
+    while isinstance(target, ast.Subscript | ast.Starred):
+        target = target.value
+    name = _name(target)
+    return [name] if name else []
+
+
+def _name(node: ast.AST) -> str:
+    """The field of `self`, or the name, that an expression is."""
+    if isinstance(node, ast.Attribute):
+        return f".{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _only_changes(site: Site, node: ast.AST) -> bool:
+    """Whether a container is read only to be changed by a statement of its own: `self.log.append(1)`."""
+    call = site.parent(site.parent(node)) if isinstance(site.parent(node), ast.Attribute) else None  # type: ignore[arg-type]
+    return isinstance(call, ast.Call) and isinstance(site.parent(call), ast.Expr)
 
 
 def remove_effect(site: Site) -> Fix | None:
@@ -66,6 +99,10 @@ def keep_array_branch(site: Site) -> Fix | None:
     test = next((node for node in site.nodes if isinstance(node, ast.expr)), None)
     branch = None if test is None else site.parent(test)
     if not isinstance(branch, ast.If) or branch.test is not test or not _asks_for_arrays(site, test):
+        return None
+    outer = site.parent(branch)
+    chained = any(isinstance(item, ast.If) for item in branch.orelse)
+    if chained or (isinstance(outer, ast.If) and branch in outer.orelse):
         return None
     last = branch.body[-1]
     end: ast.stmt = branch
@@ -122,13 +159,27 @@ def unwrap_scope(site: Site) -> Fix | None:
     if scope is None or len(scope.items) != 1 or not site.space(scope):
         return None
     call = scope.items[0].context_expr
+    if scope.body[0].lineno != scope.lineno + 1 and "#" not in site.file.text.line(scope.lineno + 1):
+        return None
     if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("pause") or call.args or call.keywords:
         return None
-    lines: list[str] = []
+    space = site.space(scope)
+    edits = [*_dedented(site, scope)]
     for statement in scope.body:
-        if not isinstance(statement, ast.Assign):
+        if not isinstance(statement, ast.Assign) or not site.is_tensor(statement.value):
             return None
-        text = f"{site.space(scope)}.stop_gradient({site.text(statement.value)})"
-        lines.append(site.spliced(statement, {statement.value: text}))
-    text = f"\n{site.indent(scope)}".join(lines)
-    return make_fix("use `stop_gradient`", [site.restated(scope, scope, text)])
+        text = site.text(statement.value)
+        if not text.startswith((f"{space}.stop_gradient(", f"{space}.BlockGrad(")):
+            edits += [site.insert(statement.value, f"{space}.stop_gradient("), site.append(statement.value, ")")]
+    return make_fix("use `stop_gradient`", edits)
+
+
+def _dedented(site: Site, scope: ast.With) -> list[Edit]:
+    """The edits that take the head of a scope away and move its body to the left."""
+    path, first = site.file.path, scope.body[0].lineno
+    width = scope.body[0].col_offset - scope.col_offset
+    edits = [Edit(Span(path, scope.lineno, 1, scope.lineno + 1, 1), "")]
+    for number in range(scope.lineno + 1, (scope.end_lineno or first) + 1):
+        if not site.file.text.line(number)[:width].strip() and site.file.text.line(number).strip():
+            edits.append(Edit(Span(path, number, 1, number, width + 1), ""))
+    return edits
