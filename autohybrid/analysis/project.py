@@ -76,7 +76,7 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     events: dict[str, list[Event]] = {file.path: [] for file in files}
     wanted = [file for file in files if mentions_blocks(file.text)]
     paths = {file.path for file in wanted}
-    others = {file.path: _base_names(file.text) for file in files if file.path not in paths}
+    others = {file.path: base_names(file.text) for file in files if file.path not in paths}
     for path in others:
         index.check(path)
     while wanted:
@@ -97,7 +97,7 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     return {path: tuple(found) for path, found in events.items()}
 
 
-def _base_names(text: str) -> frozenset[str]:
+def base_names(text: str) -> frozenset[str]:
     """The names in the brackets of the class statements of a file."""
     if "class " not in text:
         return frozenset()

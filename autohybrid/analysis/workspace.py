@@ -17,7 +17,14 @@ from autohybrid.analysis.fields import ConstructorFields
 from autohybrid.analysis.frame import Session
 from autohybrid.analysis.index import ModuleInfo, ProjectIndex
 from autohybrid.analysis.interpreter import SourceInterpreter
-from autohybrid.analysis.project import mentions_blocks, quietly, run_entries, settled_events, syntax_error_event
+from autohybrid.analysis.project import (
+    base_names,
+    mentions_blocks,
+    quietly,
+    run_entries,
+    settled_events,
+    syntax_error_event,
+)
 from autohybrid.analysis.settings import AnalysisSettings
 from autohybrid.analysis.source import SourceFile
 from autohybrid.analysis.values import Value
@@ -48,7 +55,7 @@ class Workspace:
         self._speakers: dict[str, set[str]] = {}
         self._read: dict[str, frozenset[str]] = {}
         self._blocks: dict[str, tuple[BlockPlace, ...]] = {}
-        self._stale = {file.path for file in files if mentions_blocks(file.text)}
+        self._stale = {file.path for file in files}
         self._changed: set[str] = set()
         if not lazily:
             self._run_all(sorted(self._stale))
@@ -139,12 +146,18 @@ class Workspace:
         return self._index.module_of(path)
 
     def _run(self, path: str) -> None:
-        """Run the entries of one file."""
+        """Run the entries of one file; where it can have none, look for a syntax error only."""
         self._stale.discard(path)
+        file = self._index.files[path]
+        if not mentions_blocks(file.text) and not base_names(file.text):
+            self._index.check(path)
+            error = self._index.errors.get(path)
+            self._say(path, () if error is None else (syntax_error_event(file, error),))
+            return
         module = self._prepare(path)
         if module is None:
             self._blocks.pop(path, None)
-            self._say(path, (syntax_error_event(self._index.files[path], self._index.errors[path]),))
+            self._say(path, (syntax_error_event(file, self._index.errors[path]),))
             return
         session = self._make_session()
         deep = run_entries(session, module)

@@ -92,12 +92,12 @@ def _tensor(value: Tensor) -> str:
 
 
 def to_shape(shape: tuple[int | None, ...]) -> str:
-    """A shape as Python writes it, with `?` for a size that is not known.
+    """A shape as Python writes it, with `?` for a size that is not known, which Gluon writes 0.
 
-    >>> to_shape((None, 3)), to_shape((4,))
-    ('(?, 3)', '(4,)')
+    >>> to_shape((None, 3, 0)), to_shape((4,))
+    ('(?, 3, ?)', '(4,)')
     """
-    sizes = ["?" if size is None else str(size) for size in shape]
+    sizes = [str(size) if size else "?" for size in shape]
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 

@@ -182,7 +182,7 @@ def on_code_lens(ls: Server, params: types.CodeLensParams) -> list[types.CodeLen
 def on_inlay_hint(ls: Server, params: types.InlayHintParams) -> list[types.InlayHint]:
     """The known shapes in a range."""
     ls.flush()
-    return list(find_hints(ls.project, ls.documents, params)) if ls.options.inlay_hints else []
+    return find_hints(ls.project, ls.documents, params) if ls.options.inlay_hints else []
 
 
 # -- the workspace ----------------------------------------------------------------------------------------------------
