@@ -27,6 +27,50 @@ def infer_shapes(heads: Iterable[Head], known: Mapping[str, Shape]) -> dict[Head
     )
 
 
+def infer_shapes_partially(heads: Iterable[Head], known: Mapping[str, Shape]) -> dict[Head, Shape]:
+    """As `infer_shapes`, with what MXNet's partial inference guesses in places that stay open.
+
+    The guess: inputs of a concatenation of which nothing is known yet add nothing to the joined extent.
+    """
+    heads = list(heads)
+    facts = infer_shapes(heads, known)
+    if not any(_is_join(node) and fact is not None and -1 in fact for (node, _), fact in facts.items()):
+        return facts
+    guesses: dict[Head, Any] = {}
+    for head in facts:
+        guesses[head] = (known.get(head[0].name) or _declared_shape(head[0])) if head[0].op is None else None
+    try:
+        for node in (n for n in depth_first(heads) if n.op is not None):
+            joined = _guessed_join(node, [guesses[h] for h in node.inputs]) if _is_join(node) else None
+            _apply(node, guesses, node.op.infer_shape or same_shape, unify)  # type: ignore[union-attr]
+            if joined is not None:
+                guesses[node, 0] = joined
+        return {head: unify(fact, guesses[head]) if guesses[head] is not None else fact for head, fact in facts.items()}
+    except MXNetError:  # what is known contradicts a guess
+        return facts
+
+
+def _is_join(node: Node) -> bool:
+    return node.op is not None and node.op.name == "Concat"
+
+
+def _guessed_join(node: Node, inputs: list[Shape]) -> Shape:
+    """The output of a concatenation, without the inputs of which nothing is known; None if the rest does not tell."""
+    shapes = [shape for shape in inputs if shape is not None]
+    axis = getattr(node.attrs, "dim", 1)
+    if not shapes or len(shapes) == len(inputs) or not -len(shapes[0]) <= axis < len(shapes[0]):
+        return None
+    extents = [shape[axis] for shape in shapes]
+    if -1 in extents:
+        return None
+    result: Shape = None
+    for shape in shapes:
+        open_shape = list(shape)
+        open_shape[axis] = sum(extents)
+        result = unify(result, tuple(open_shape))
+    return result
+
+
 def infer_dtypes(heads: Iterable[Head], known: Mapping[str, str | None]) -> dict[Head, str | None]:
     """The dtype of every output of every node, from those of some variables (by name)."""
     return _infer(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autohybrid.errors import MXNetError, NotImplementedForSymbol
-from autohybrid.graph.inference import infer_dtypes, infer_shapes
+from autohybrid.graph.inference import infer_dtypes, infer_shapes, infer_shapes_partially
 from autohybrid.graph.node import Head, Node, auxiliary_variables, depth_first
 from autohybrid.graph.notes import shown_notes, stored_notes
 from autohybrid.tensor.attrs import dtype_name
@@ -173,13 +173,13 @@ class Symbol:
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> ShapeLists:
         """As `infer_shape`, with `()` for what does not follow and 0 for unknown extents."""
-        shown = [
-            [() if s is None else tuple(max(e, 0) for e in s) for s in shapes]
-            for shapes in self._shape_lists(args, kwargs)
-        ]
+        lists = self._shape_lists(args, kwargs, infer_shapes_partially)
+        shown = [[() if s is None else tuple(max(e, 0) for e in s) for s in shapes] for shapes in lists]
         return shown[0], shown[1], shown[2]
 
-    def _shape_lists(self, args: Any, kwargs: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    def _shape_lists(
+        self, args: Any, kwargs: Any, infer: Callable[..., dict[Head, Any]] = infer_shapes
+    ) -> tuple[list[Any], list[Any], list[Any]]:
         given = self._by_name(args, kwargs, "shapes")
         known = {}
         for name, shape in given.items():
@@ -188,7 +188,7 @@ class Symbol:
             if not isinstance(shape, (tuple, list)):
                 raise TypeError(f"the shape of `{name}` must be a tuple, got {shape!r}")
             known[name] = tuple(-1 if int(e) <= 0 else int(e) for e in shape) or None
-        return self._lists(infer_shapes(self._heads, known))
+        return self._lists(infer(self._heads, known))
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
         """Dtypes of arguments, outputs and auxiliary states from some arguments' dtypes; all None if not all follow."""
