@@ -102,14 +102,14 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
-) -> Any:
-    """The gradients of `heads` with respect to `variables`, returned instead of written.
+) -> list[NDArray]:
+    """The gradients of `heads` with respect to `variables`, returned instead of written: a list, as in MXNet also
+    for a single variable.
 
     With `create_graph=True` they are recorded and can be differentiated again. Raises MXNetError when a variable
     does not take part in the computation of the heads.
     """
-    single = isinstance(variables, NDArray)
-    listed = [variables] if single else list(variables)
+    listed = [variables] if isinstance(variables, NDArray) else list(variables)
     if not listed:
         raise AssertionError("grad: `variables` is empty")
     sources = []
@@ -122,8 +122,7 @@ def grad(
     heads, head_grads = _as_lists(heads, head_grads)
     retain = create_graph if retain_graph is None else retain_graph
     found = run_backward(heads, head_grads, sources, retain, create_graph, train_mode)
-    results = [g if g is not None else v.zeros_like() for g, v in zip(found, listed)]
-    return results[0] if single else results
+    return [g if g is not None else v.zeros_like() for g, v in zip(found, listed)]
 
 
 def _as_lists(heads: Any, head_grads: Any) -> tuple[list[NDArray], list[NDArray | None] | None]:

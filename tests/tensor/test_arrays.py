@@ -167,3 +167,15 @@ def test_a_gradient_that_needs_no_saved_array_passes_through_a_finished_graph() 
             y = b * 3
         y.backward()
         assert a.grad.asnumpy().tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("variables", ["one", "list"])
+def test_gradients_are_returned_as_a_list(variables: str) -> None:
+    x = nd.array([1, 2, 3])
+    x.attach_grad()
+    with autograd.record():
+        y = x * x
+        found = autograd.grad(y, x if variables == "one" else [x], create_graph=True)
+        assert isinstance(found, list) and len(found) == 1
+        second = autograd.grad(found[0], x)
+    assert [found[0].asnumpy().tolist(), second[0].asnumpy().tolist()] == [[2, 4, 6], [2, 2, 2]]
