@@ -39,7 +39,8 @@ class Invalid:
 
     `marked` are the texts of the marked ranges in order of appearance; `count` is their number; `confidence` is the
     one of every finding. `raises` is False where MXNet 1.9.1 raises nothing (a silent difference). `fixed` are
-    the changed lines, stripped, after the fix of every finding, where the rule offers one.
+    the new lines, stripped, after the fixes of the findings, where there are some; `removed` the lines taken out where
+    nothing new takes their place.
     """
 
     source: str
@@ -47,6 +48,7 @@ class Invalid:
     confidence: Confidence = Confidence.DEFINITE
     raises: bool = True
     fixed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

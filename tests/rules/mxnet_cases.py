@@ -14,12 +14,13 @@ import warnings
 from contextlib import nullcontext
 from typing import Any
 
-from autohybrid.analysis.project import AnalysisSettings, analyze
-from autohybrid.analysis.source import SourceFile
-from autohybrid.diagnostics.judge import judge
+from case_fixes import fix
+
 from autohybrid.diagnostics.rule import Rule
 from autohybrid.diagnostics.rules import load_rules
-from autohybrid.transform.fixing import apply_fixes
+
+#: Rules whose fixes draw other random numbers than the code did.
+DRAWS = ("AH505", "AH714")
 
 
 def run(source: str) -> dict[str, Any]:
@@ -88,12 +89,15 @@ def run_apart(source: str) -> dict[str, Any]:
 def run_fixed(rule: Rule, source: str, before: dict[str, Any]) -> str:
     """Run a case after its fixes: what goes wrong, or an empty text when both modes give what the imperative block gave
     before (where it gave something)."""
-    findings = judge(analyze([SourceFile("net.py", source)], AnalysisSettings()), [rule])
-    after = run_apart(apply_fixes(findings, lambda path: source, unsafe=True).texts["net.py"])
+    after = run_apart(fix([rule], source))
     values, wanted = after.get("values", {}), before.get("values", {}).get("imperative")
-    if "imperative" in after or "hybridized" in after:
-        return str(after)
-    wanted = values["imperative"] if wanted is None else wanted
+    raised = [after.get(mode) for mode in ("imperative", "hybridized")]
+    if any(raised):
+        # The inputs of the cases have one shape; a case that other inputs suit fails alike in both modes.
+        return "" if "imperative" in before and raised[0] == raised[1] else str(after)
+    if rule.code in DRAWS:
+        return ""
+    wanted = wanted or values["imperative"]
     return "" if values["imperative"] == values["hybridized"] == wanted else "values differ"
 
 
@@ -108,7 +112,7 @@ def main() -> None:
             for number, case in enumerate(cases):
                 if "class Net" in case.source:
                     outcome = run_apart(case.source)
-                    if getattr(case, "fixed", ()):
+                    if getattr(case, "fixed", ()) or getattr(case, "removed", ()):
                         outcome["fixed"] = run_fixed(rule, case.source, outcome)
                     outcome.pop("values", None)
                     outcomes.append({"code": rule.code, "kind": kind, "number": number, **outcome})

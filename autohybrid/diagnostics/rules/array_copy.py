@@ -42,7 +42,11 @@ RULE = Rule(
         Valid(forward("y = F.identity(x)\nreturn y + 1")),
     ),
     invalid=(
-        Invalid(forward("y = x.copy()\nreturn y + 1"), ("x.copy()",), fixed=("y = F.identity(x)",)),
-        Invalid(forward("return F.relu(x).as_in_context(mx.cpu())"), ("F.relu(x).as_in_context(mx.cpu())",)),
+        Invalid(forward("y = x.copy()\nreturn y + 1"), ("x.copy()",), fixed=("y = x",)),
+        Invalid(
+            forward("return F.relu(x).as_in_context(mx.cpu())"),
+            ("F.relu(x).as_in_context(mx.cpu())",),
+            fixed=("return F.relu(x)",),
+        ),
     ),
 )

@@ -10,7 +10,7 @@ Example: `F.broadcast_mul(x, mx.nd.ones((1, 6)))`
 Instead: `self.params.get_constant(name, value)` and an argument of that name, or an operator that makes the constant
 (`F.arange`, `F.full`).
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: arrays made of literals are made with `F`.
 
 When to suppress: when the block is never hybridized.
 
@@ -49,7 +49,15 @@ RULE = Rule(
         Valid(forward("return x + F.ones_like(x)")),
     ),
     invalid=(
-        Invalid(forward("w = mx.nd.array([[1, 2]])\nreturn F.broadcast_mul(x, w)"), ("F.broadcast_mul(x, w)",)),
-        Invalid(forward("return F.relu(x) + nd.ones((6, 6))"), ("F.relu(x) + nd.ones((6, 6))",)),
+        Invalid(
+            forward("w = mx.nd.array([[1, 2]])\nreturn F.broadcast_mul(x, w)"),
+            ("F.broadcast_mul(x, w)",),
+            fixed=("w = F.reshape(F.arange(1, 3), shape=(1, 2))",),
+        ),
+        Invalid(
+            forward("return F.relu(x) + nd.ones((6, 6))"),
+            ("F.relu(x) + nd.ones((6, 6))",),
+            fixed=("return F.relu(x) + F.ones((6, 6))",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `if isinstance(x, mx.nd.NDArray): return F.relu(x)`
 
 Instead: the same operators on both sides, or none: let `F` be whatever it is.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when both sides are known to give the same.
 
@@ -56,9 +56,14 @@ RULE = Rule(
             ("isinstance(x, mx.nd.NDArray)",),
             Confidence.LIKELY,
             raises=False,
+            fixed=("return F.relu(x)",),
         ),
         Invalid(
-            forward("if F is mx.nd:\n    x = x * 2\nreturn F.relu(x)"), ("F is mx.nd",), Confidence.LIKELY, raises=False
+            forward("if F is mx.nd:\n    x = x * 2\nreturn F.relu(x)"),
+            ("F is mx.nd",),
+            Confidence.LIKELY,
+            raises=False,
+            fixed=("x = x * 2",),
         ),
     ),
 )

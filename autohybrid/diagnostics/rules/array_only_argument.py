@@ -52,6 +52,10 @@ RULE = Rule(
             ("ctx=mx.cpu()",),
             fixed=("return F.broadcast_add(x, F.arange(0, 6))",),
         ),
-        Invalid(forward("return F.broadcast_add(x, F.ones((1, 6), mx.cpu()))"), ("F.ones((1, 6), mx.cpu())",)),
+        Invalid(
+            forward("return F.broadcast_add(x, F.ones((1, 6), mx.cpu()))"),
+            ("F.ones((1, 6), mx.cpu())",),
+            fixed=("return F.broadcast_add(x, F.ones((1, 6)))",),
+        ),
     ),
 )

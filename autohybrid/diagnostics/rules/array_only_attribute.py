@@ -9,7 +9,7 @@ Example: `F.dot(x, x.T)`
 
 Instead: `F.transpose(x)` for `.T`, `F.cast_storage` for `tostype`, `F.identity` for a copy.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -52,6 +52,10 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(forward("return F.dot(x, x.T)"), ("x.T",), fixed=("return F.dot(x, F.transpose(x))",)),
-        Invalid(forward("return x.tostype('default') * 2"), ("x.tostype",)),
+        Invalid(
+            forward("return x.tostype('default') * 2"),
+            ("x.tostype",),
+            fixed=("return F.cast_storage(x, stype='default') * 2",),
+        ),
     ),
 )

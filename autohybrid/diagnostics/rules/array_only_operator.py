@@ -9,7 +9,7 @@ Example: `F.concatenate([x, y], axis=1)`
 
 Instead: the name that both have: `F.concat(x, y, dim=1)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe where an operand is a number, else safe.
 
 When to suppress: when the block is never hybridized.
 
@@ -76,7 +76,11 @@ RULE = Rule(
         Valid(forward("return F.maximum(x, 0) + F.broadcast_add(x, F.zeros((1, 6)))")),
     ),
     invalid=(
-        Invalid(forward("return F.concatenate([x, x], axis=1)"), ("F.concatenate",)),
+        Invalid(
+            forward("return F.concatenate([x, x], axis=1)"),
+            ("F.concatenate",),
+            fixed=("return F.concat(x, x, dim=1)",),
+        ),
         Invalid(
             forward("return F.logical_and(x > 0, x < 1)"),
             ("F.logical_and",),

@@ -8,7 +8,7 @@ Example: `n = getattr(x, 'shape', (1,))[0]`
 
 Instead: an operator that needs no such attribute.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when both answers lead to the same result.
 
@@ -44,12 +44,14 @@ RULE = Rule(
             ("getattr(y, 'shape', (1,))",),
             Confidence.LIKELY,
             raises=False,
+            fixed=("n = y.shape[0]",),
         ),
         Invalid(
             forward("s = getattr(x, 'stype', 'default')\nreturn F.relu(x)"),
             ("getattr(x, 'stype', 'default')",),
             Confidence.LIKELY,
             raises=False,
+            removed=("s = getattr(x, 'stype', 'default')",),
         ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `autograd.backward(y)`
 
 Instead: take gradients outside the block.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -38,7 +38,11 @@ RULE = Rule(
         Valid(forward("return x * self.grad", init="self.grad = 2")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nautograd.backward([y])\nreturn y"), ("autograd.backward([y])",)),
+        Invalid(
+            forward("y = F.relu(x)\nautograd.backward([y])\nreturn y"),
+            ("autograd.backward([y])",),
+            removed=("autograd.backward([y])",),
+        ),
         Invalid(forward("y = x * x\ng = autograd.grad(y, [x])\nreturn y"), ("autograd.grad(y, [x])",)),
     ),
 )

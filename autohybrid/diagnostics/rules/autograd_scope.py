@@ -8,7 +8,7 @@ Example: `with autograd.pause():`
 
 Instead: `F.stop_gradient` for `pause`; `F.Dropout(..., mode='always')` or `F.identity` for the modes.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never: gradients differ.
 
@@ -39,7 +39,10 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(
-            forward("with autograd.pause():\n    w = F.softmax(x)\nreturn x * w"), ("autograd.pause()",), raises=False
+            forward("with autograd.pause():\n    w = F.softmax(x)\nreturn x * w"),
+            ("autograd.pause()",),
+            raises=False,
+            fixed=("w = F.stop_gradient(F.softmax(x))",),
         ),
         Invalid(
             forward("with autograd.predict_mode():\n    w = F.Dropout(x)\nreturn x * w"),

@@ -9,7 +9,7 @@ Example: `self.body.register_forward_hook(self._store)`
 
 Instead: a hook on the outermost block, or the value as an output.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -43,12 +43,14 @@ RULE = Rule(
             ("self.body.register_forward_hook(print)",),
             Confidence.LIKELY,
             raises=False,
+            removed=("self.body.register_forward_hook(print)",),
         ),
         Invalid(
             forward("return self.b(x)", init="self.b = nn.Dense(3)\nself.b.register_forward_pre_hook(print)"),
             ("self.b.register_forward_pre_hook(print)",),
             Confidence.LIKELY,
             raises=False,
+            removed=("self.b.register_forward_pre_hook(print)",),
         ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `return F.arange(4).reshape((2, 2))`
 
 Instead: follow an input (`F.zeros_like(x)`, `F.contrib.arange_like(x)`), or make the constant outside.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is only called inside another block.
 
@@ -44,8 +44,16 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(
-            forward("return F.arange(4).reshape((2, 2))"), ("return F.arange(4).reshape((2, 2))",), Confidence.LIKELY
+            forward("return F.arange(4).reshape((2, 2))"),
+            ("return F.arange(4).reshape((2, 2))",),
+            Confidence.LIKELY,
+            fixed=("return F.broadcast_add(F.arange(4).reshape((2, 2)), F.sum(x) * 0)",),
         ),
-        Invalid(forward("return F.zeros((2, 3))"), ("return F.zeros((2, 3))",), Confidence.LIKELY),
+        Invalid(
+            forward("return F.zeros((2, 3))"),
+            ("return F.zeros((2, 3))",),
+            Confidence.LIKELY,
+            fixed=("return F.broadcast_add(F.zeros((2, 3)), F.sum(x) * 0)",),
+        ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `def tick(store={'n': 0}): store['n'] += 1`
 
 Instead: `None` as the default and a new container inside.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: never.
 

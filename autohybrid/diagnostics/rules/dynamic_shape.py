@@ -9,7 +9,7 @@ Example: `F.contrib.boolean_mask(x, x > 0)`
 
 Instead: `F.where` with a neutral element keeps the shape.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when a slower graph is fine.
 

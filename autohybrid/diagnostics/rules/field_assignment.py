@@ -9,7 +9,7 @@ Example: `self.calls += 1`
 
 Instead: count in `__call__` or outside; pass state in and return it.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is the same in every call.
 
@@ -43,9 +43,17 @@ RULE = Rule(
         Valid(forward("return x / self.total", init="self.total = 0\nself.total += 3")),
     ),
     invalid=(
-        Invalid(forward("self.calls += 1\nreturn F.relu(x)", init="self.calls = 0"), ("self.calls",), raises=False),
         Invalid(
-            forward("self.log.append(1)\nreturn F.relu(x)", init="self.log = []"), ("self.log.append(1)",), raises=False
+            forward("self.calls += 1\nreturn F.relu(x)", init="self.calls = 0"),
+            ("self.calls",),
+            raises=False,
+            removed=("self.calls += 1",),
+        ),
+        Invalid(
+            forward("self.log.append(1)\nreturn F.relu(x)", init="self.log = []"),
+            ("self.log.append(1)",),
+            raises=False,
+            removed=("self.log.append(1)",),
         ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `t = time.time()`
 
 Instead: read the clock outside the block.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the time of building is what you want.
 

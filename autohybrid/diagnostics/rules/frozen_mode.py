@@ -8,7 +8,7 @@ Example: `if autograd.is_training():`
 
 Instead: an operator that knows the mode (`F.Dropout`, `F.BatchNorm`), two blocks, or a flag of the constructor.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the block is hybridized for one mode only; autohybrid itself keeps a graph per mode.
 

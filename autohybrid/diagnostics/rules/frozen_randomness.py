@@ -9,7 +9,7 @@ Example: `if random.random() < self.rate:`
 
 Instead: `F.random.uniform`, `F.Dropout`, or the choice made outside and passed in.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when one draw is what you want.
 
@@ -46,11 +46,13 @@ RULE = Rule(
             forward("if random.random() < 0.5:\n    return x * 2\nreturn x * 3", before="import random"),
             ("random.random()",),
             raises=False,
+            fixed=("if F.random.uniform(0, 1, shape=(1,)) < 0.5:",),
         ),
         Invalid(
             forward("return x * np.random.uniform()", before="import numpy as np"),
             ("np.random.uniform()",),
             raises=False,
+            fixed=("return F.broadcast_mul(x, F.random.uniform(0, 1, shape=(1,)))",),
         ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `COUNTS['calls'] += 1`
 
 Instead: do it outside the block.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the change is meant to happen once.
 
@@ -40,8 +40,16 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(
-            forward("COUNTS['n'] += 1\nreturn F.relu(x)", before="COUNTS = {'n': 0}"), ("COUNTS['n']",), raises=False
+            forward("COUNTS['n'] += 1\nreturn F.relu(x)", before="COUNTS = {'n': 0}"),
+            ("COUNTS['n']",),
+            raises=False,
+            removed=("COUNTS['n'] += 1",),
         ),
-        Invalid(forward("LOG.append(1)\nreturn F.relu(x)", before="LOG = []"), ("LOG.append(1)",), raises=False),
+        Invalid(
+            forward("LOG.append(1)\nreturn F.relu(x)", before="LOG = []"),
+            ("LOG.append(1)",),
+            raises=False,
+            removed=("LOG.append(1)",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `m = x.mean().asscalar()`
 
 Instead: keep the tensor: `F.broadcast_div(x, x.mean())` instead of dividing by a number.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -45,7 +45,15 @@ RULE = Rule(
         Valid(forward("if isinstance(x, mx.nd.NDArray):\n    x.wait_to_read()\nreturn F.relu(x)")),
     ),
     invalid=(
-        Invalid(forward("m = x.mean().asscalar()\nreturn x > m"), ("x.mean().asscalar()",)),
-        Invalid(forward("y = F.relu(x)\ny.wait_to_read()\nreturn y"), ("y.wait_to_read()",)),
+        Invalid(
+            forward("m = x.mean().asscalar()\nreturn x > m"),
+            ("x.mean().asscalar()",),
+            fixed=("m = F.stop_gradient(x.mean())", "return F.broadcast_greater(x, m)"),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\ny.wait_to_read()\nreturn y"),
+            ("y.wait_to_read()",),
+            removed=("y.wait_to_read()",),
+        ),
     ),
 )

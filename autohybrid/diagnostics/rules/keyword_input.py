@@ -8,7 +8,7 @@ Example: `self.attention(query=q)`
 
 Instead: `self.attention(q)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the class defines `__call__` itself.
 
@@ -36,9 +36,15 @@ RULE = Rule(
         Valid(forward("return F.FullyConnected(data=x, weight=w, num_hidden=6, no_bias=True)", inputs="x, w")),
     ),
     invalid=(
-        Invalid(forward("return self.fc(x=x)", init="self.fc = nn.Dense(3)"), ("self.fc(x=x)",)),
         Invalid(
-            forward("return self.a(data=F.relu(x))", init="self.a = nn.Activation('relu')"), ("self.a(data=F.relu(x))",)
+            forward("return self.fc(x=x)", init="self.fc = nn.Dense(3)"),
+            ("self.fc(x=x)",),
+            fixed=("return self.fc(x)",),
+        ),
+        Invalid(
+            forward("return self.a(data=F.relu(x))", init="self.a = nn.Activation('relu')"),
+            ("self.a(data=F.relu(x))",),
+            fixed=("return self.a(F.relu(x))",),
         ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `logging.info('step')`
 
 Instead: log outside the block.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when one line at build time is what you want.
 
@@ -52,12 +52,14 @@ RULE = Rule(
             ("logging.info('step')",),
             Confidence.LIKELY,
             raises=False,
+            removed=("logging.info('step')",),
         ),
         Invalid(
             forward("log.debug('step')\nreturn F.relu(x)", before="import logging\nlog = logging.getLogger(__name__)"),
             ("log.debug('step')",),
             Confidence.LIKELY,
             raises=False,
+            removed=("log.debug('step')",),
         ),
     ),
 )

@@ -10,7 +10,7 @@ Example: `n[0] += 1` in the body of `F.contrib.foreach`
 
 Instead: make it a state of the loop.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never: the results differ.
 
@@ -72,6 +72,7 @@ RULE = Rule(
             ),
             ("seen.append(1)",),
             raises=False,
+            removed=("seen.append(1)",),
         ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `def hybrid_forward(self, F, x):`
 
 Instead: `def hybrid_forward(self, F, x, gain):`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never.
 
@@ -48,6 +48,7 @@ RULE = Rule(
         Invalid(
             forward("return x * 2", init="self.gain = self.params.get('gain', shape=(1,))"),
             ("def hybrid_forward(self, F, x",),
+            fixed=("def hybrid_forward(self, F, x, gain):",),
         ),
         Invalid(
             forward(
@@ -56,6 +57,7 @@ RULE = Rule(
                 init="self.a = self.params.get('a', shape=(1, 6))\nself.b = self.params.get('b', shape=(1, 6))",
             ),
             ("def hybrid_forward(self, F, x, a",),
+            fixed=("def hybrid_forward(self, F, x, a, b):",),
         ),
     ),
 )

@@ -64,6 +64,7 @@ RULE = Rule(
             "    def hybrid_forward(self, F, x):\n"
             "        return x * self.n\n",
             ("def __init__",),
+            fixed=("super().__init__()",),
         ),
         Invalid(
             "from mxnet.gluon import HybridBlock, nn\n"
@@ -77,6 +78,7 @@ RULE = Rule(
             "    def hybrid_forward(self, F, x):\n"
             "        return self.d(x)\n",
             ("self.d = nn.Dense(3)",),
+            fixed=("super().__init__()",),
         ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `F.split(x, num_outputs=3, axis=1)[-1]`
 
 Instead: the index from the front, or `list(...)` first.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never.
 
@@ -38,7 +38,15 @@ RULE = Rule(
         Valid(forward("return list(F.split(x, num_outputs=3, axis=1))[-1]")),
     ),
     invalid=(
-        Invalid(forward("return F.split(x, num_outputs=3, axis=1)[-1]"), ("F.split(x, num_outputs=3, axis=1)[-1]",)),
-        Invalid(forward("p = F.split(x, num_outputs=3, axis=1)\nreturn p[-1] + p[0]"), ("p[-1]",)),
+        Invalid(
+            forward("return F.split(x, num_outputs=3, axis=1)[-1]"),
+            ("F.split(x, num_outputs=3, axis=1)[-1]",),
+            fixed=("return F.split(x, num_outputs=3, axis=1)[2]",),
+        ),
+        Invalid(
+            forward("p = F.split(x, num_outputs=3, axis=1)\nreturn p[-1] + p[0]"),
+            ("p[-1]",),
+            fixed=("return p[2] + p[0]",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `return F.tanh(x), state` with `state=None`
 
 Instead: return only what there is: `return y if state is None else (y, state)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the block is only called inside another block.
 

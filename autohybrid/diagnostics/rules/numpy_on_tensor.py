@@ -8,7 +8,7 @@ Example: `np.sqrt(x)`
 
 Instead: the operator: `F.sqrt(x)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never.
 
@@ -40,7 +40,15 @@ RULE = Rule(
         Valid(forward("return np.sum(x) + 1", before="import numpy as np")),
     ),
     invalid=(
-        Invalid(forward("return np.sqrt(x)", before="import numpy as np"), ("np.sqrt(x)",)),
-        Invalid(forward("y = F.relu(x)\nreturn np.exp(y)", before="import numpy as np"), ("np.exp(y)",)),
+        Invalid(
+            forward("return np.sqrt(x)", before="import numpy as np"),
+            ("np.sqrt(x)",),
+            fixed=("return F.sqrt(x)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn np.exp(y)", before="import numpy as np"),
+            ("np.exp(y)",),
+            fixed=("return F.exp(y)",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `x * [1, 2, 3]`
 
 Instead: a constant of the block, or a tensor made with `F`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a number that the analysis could not see.
 
@@ -58,7 +58,11 @@ RULE = Rule(
         Valid(forward("outs = [F.relu(x)] + [x]\nreturn outs[0]")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn y * [1, 2]"), ("y * [1, 2]",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y * [1, 2]"),
+            ("y * [1, 2]",),
+            fixed=("return F.broadcast_mul(y, F.arange(1, 3))",),
+        ),
         Invalid(
             forward("y = F.relu(x)\nreturn y + np.ones((2, 3))", before="import numpy as np"),
             ("y + np.ones((2, 3))",),

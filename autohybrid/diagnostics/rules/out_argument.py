@@ -39,11 +39,17 @@ RULE = Rule(
         Valid(forward("return F.relu(x, name='out')")),
     ),
     invalid=(
-        Invalid(forward("y = F.exp(x)\nF.relu(x, out=y)\nreturn y"), ("F.relu(x, out=y)",), raises=False),
+        Invalid(
+            forward("y = F.exp(x)\nF.relu(x, out=y)\nreturn y"),
+            ("F.relu(x, out=y)",),
+            raises=False,
+            fixed=("y = F.relu(x)",),
+        ),
         Invalid(
             forward("y = F.exp(x)\nF.broadcast_add(x, x, out=y)\nreturn y"),
             ("F.broadcast_add(x, x, out=y)",),
             raises=False,
+            fixed=("y = F.broadcast_add(x, x)",),
         ),
     ),
 )

@@ -37,7 +37,17 @@ RULE = Rule(
         Valid(forward("return F.exp(x)")),
     ),
     invalid=(
-        Invalid(forward("y = F.exp(x)\nx.sqrt(out=y)\nreturn y"), ("x.sqrt(out=y)",), raises=False),
-        Invalid(forward("y = F.exp(x)\ny.relu(out=y)\nreturn y"), ("y.relu(out=y)",), raises=False),
+        Invalid(
+            forward("y = F.exp(x)\nx.sqrt(out=y)\nreturn y"),
+            ("x.sqrt(out=y)",),
+            raises=False,
+            fixed=("y = x.sqrt()",),
+        ),
+        Invalid(
+            forward("y = F.exp(x)\ny.relu(out=y)\nreturn y"),
+            ("y.relu(out=y)",),
+            raises=False,
+            fixed=("y = y.relu()",),
+        ),
     ),
 )

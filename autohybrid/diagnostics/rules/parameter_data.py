@@ -10,7 +10,7 @@ Example: `F.sum(self.fc.weight.data())`
 Instead: take the parameter as an argument of `hybrid_forward` (it is passed by its attribute name); a child's
 parameter can be kept as a field too.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -48,6 +48,7 @@ RULE = Rule(
                 init="self.w = self.params.get('w', shape=(6, 6))",
             ),
             ("self.w.data()",),
+            fixed=("return F.dot(x, w)",),
         ),
         Invalid(
             forward("return self.fc(x) + F.sum(self.fc.weight.data())", init="self.fc = nn.Dense(1)"),

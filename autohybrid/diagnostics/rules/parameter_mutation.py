@@ -9,7 +9,7 @@ Example: `self.gain.set_data(self.gain.data() * 0.5)`
 
 Instead: do it in the training loop.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: never.
 

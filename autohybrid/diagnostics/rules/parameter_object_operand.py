@@ -9,7 +9,7 @@ Example: `F.dot(x, self.weight)`
 
 Instead: `F.dot(x, weight)` with `weight` as an argument of `hybrid_forward`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never.
 
@@ -50,12 +50,14 @@ RULE = Rule(
         Invalid(
             forward("return F.dot(x, self.w)", inputs="x, w", init="self.w = self.params.get('w', shape=(6, 6))"),
             ("F.dot(x, self.w)",),
+            fixed=("return F.dot(x, w)",),
         ),
         Invalid(
             forward(
                 "return F.broadcast_add(self.b, x)", inputs="x, b", init="self.b = self.params.get('b', shape=(1, 6))"
             ),
             ("F.broadcast_add(self.b, x)",),
+            fixed=("return F.broadcast_add(b, x)",),
         ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `self.body = nn.Sequential()`
 
 Instead: `nn.HybridSequential`, `nn.HybridLambda`, or a HybridBlock of your own.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never: construction fails.
 
@@ -49,7 +49,11 @@ RULE = Rule(
         Valid(forward("return self.loss(x, y)", inputs="x, y", init="self.loss = gluon.loss.L2Loss()")),
     ),
     invalid=(
-        Invalid(forward("return self.body(x)", init="self.body = nn.Sequential()"), ("self.body = nn.Sequential()",)),
+        Invalid(
+            forward("return self.body(x)", init="self.body = nn.Sequential()"),
+            ("self.body = nn.Sequential()",),
+            fixed=("self.body = nn.HybridSequential()",),
+        ),
         Invalid(
             forward(
                 "return self.body(x)",
@@ -57,6 +61,7 @@ RULE = Rule(
                 init="self.body = nn.HybridSequential()\nself.body.add(Plain())",
             ),
             ("self.body.add(Plain())",),
+            fixed=("class Plain(gluon.HybridBlock):", "def hybrid_forward(self, F, x):"),
         ),
     ),
 )

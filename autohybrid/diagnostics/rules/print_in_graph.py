@@ -9,7 +9,7 @@ Example: `print(F, x)`
 
 Instead: print outside the block, or the result after the call.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when one line at build time is what you want.
 
@@ -50,12 +50,19 @@ RULE = Rule(
         Valid(forward("return F.relu(x)")),
     ),
     invalid=(
-        Invalid(forward("print(x)\nreturn F.relu(x)"), ("print(x)",), Confidence.LIKELY, raises=False),
+        Invalid(
+            forward("print(x)\nreturn F.relu(x)"),
+            ("print(x)",),
+            Confidence.LIKELY,
+            raises=False,
+            removed=("print(x)",),
+        ),
         Invalid(
             forward("for i in range(3):\n    print(i)\nreturn F.relu(x)"),
             ("print(i)",),
             Confidence.LIKELY,
             raises=False,
+            removed=("for i in range(3):", "print(i)"),
         ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `F.random.multinomial(p)`
 
 Instead: `F.sample_multinomial(p)`; a permutation passed in; bins with `range`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -50,7 +50,10 @@ RULE = Rule(
     invalid=(
         Invalid(forward("return F.random.shuffle(x)"), ("F.random.shuffle(x)",)),
         Invalid(
-            forward("return F.random.multinomial(F.softmax(x))"), ("F.random.multinomial(F.softmax(x))",), raises=False
+            forward("return F.random.multinomial(F.softmax(x))"),
+            ("F.random.multinomial(F.softmax(x))",),
+            raises=False,
+            fixed=("return F.sample_multinomial(F.softmax(x))",),
         ),
     ),
 )

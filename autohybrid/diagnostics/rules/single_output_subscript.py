@@ -9,7 +9,7 @@ Example: `F.topk(x, k=2)[0]`
 
 Instead: leave the subscript out, or ask for two outputs: `F.topk(x, k=2, ret_typ='both')[0]`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never: the results differ.
 
@@ -44,7 +44,17 @@ RULE = Rule(
         Valid(forward("a = F.split(x, num_outputs=3, axis=1)\nreturn a[0]")),
     ),
     invalid=(
-        Invalid(forward("return F.topk(x, k=2)[0]"), ("F.topk(x, k=2)[0]",), raises=False),
-        Invalid(forward("p = F.split(x, num_outputs=1, axis=1)\nreturn p[0] + 1"), ("p[0]",), raises=False),
+        Invalid(
+            forward("return F.topk(x, k=2)[0]"),
+            ("F.topk(x, k=2)[0]",),
+            raises=False,
+            fixed=("return F.squeeze(F.slice_axis(F.topk(x, k=2), axis=0, begin=0, end=1), axis=0)",),
+        ),
+        Invalid(
+            forward("p = F.split(x, num_outputs=1, axis=1)\nreturn p[0] + 1"),
+            ("p[0]",),
+            raises=False,
+            fixed=("return F.squeeze(F.slice_axis(p, axis=0, begin=0, end=1), axis=0) + 1",),
+        ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `out = x if self.prev is None else x - self.prev`
 
 Instead: pass the state in and return it.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the field has the same value at every call.
 

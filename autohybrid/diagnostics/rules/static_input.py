@@ -9,7 +9,7 @@ Example: `def hybrid_forward(self, F, x, k): return x ** k`
 
 Instead: give it to the constructor.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the block is only called inside another block.
 

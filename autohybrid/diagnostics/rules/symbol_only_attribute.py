@@ -8,7 +8,7 @@ Example: `print(x.name)`
 
 Instead: do it outside the block, on the Symbol that `net(mx.sym.var('data'))` gives.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the block only ever runs hybridized.
 

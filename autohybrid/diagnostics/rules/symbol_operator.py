@@ -39,7 +39,17 @@ RULE = Rule(
         Valid(forward("if isinstance(x, mx.sym.Symbol):\n    n = 1\nreturn F.relu(x)")),
     ),
     invalid=(
-        Invalid(forward("return mx.sym.relu(x)"), ("mx.sym.relu(x)",), Confidence.LIKELY),
-        Invalid(forward("y = F.relu(x)\nreturn mx.symbol.tanh(y)"), ("mx.symbol.tanh(y)",), Confidence.LIKELY),
+        Invalid(
+            forward("return mx.sym.relu(x)"),
+            ("mx.sym.relu(x)",),
+            Confidence.LIKELY,
+            fixed=("return F.relu(x)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn mx.symbol.tanh(y)"),
+            ("mx.symbol.tanh(y)",),
+            Confidence.LIKELY,
+            fixed=("return F.tanh(y)",),
+        ),
     ),
 )

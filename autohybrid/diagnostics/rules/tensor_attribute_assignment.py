@@ -8,7 +8,7 @@ Example: `y.shape = (3, 2)`
 
 Instead: `y = y.reshape((3, 2))`; keep notes in a name of your own.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never.
 
@@ -41,7 +41,15 @@ RULE = Rule(
         Valid(forward("y = x.reshape((4, 9))\nreturn y")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\ny.shape = (3, 2)\nreturn y"), ("y.shape",)),
-        Invalid(forward("y = x * 2\ny.note = 1\nreturn y"), ("y.note",)),
+        Invalid(
+            forward("y = F.relu(x)\ny.shape = (3, 2)\nreturn y"),
+            ("y.shape",),
+            removed=("y.shape = (3, 2)",),
+        ),
+        Invalid(
+            forward("y = x * 2\ny.note = 1\nreturn y"),
+            ("y.note",),
+            removed=("y.note = 1",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `scale = w or F.ones_like(w)`
 
 Instead: `F.broadcast_logical_and`, `F.broadcast_logical_or`, `F.logical_not`, `(x > 0) * (x < 1)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a flag that the analysis could not see.
 
@@ -46,7 +46,15 @@ RULE = Rule(
         Valid(forward("return (x > 0) * (x < 1)")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nz = y and x\nreturn z"), ("y",)),
-        Invalid(forward("y = F.relu(x)\nz = 0 < y < 1\nreturn z"), ("0 < y < 1",)),
+        Invalid(
+            forward("y = F.relu(x)\nz = y and x\nreturn z"),
+            ("y",),
+            fixed=("z = F.where(F.broadcast_mul(F.ones_like(x), y != 0), x, y)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nz = 0 < y < 1\nreturn z"),
+            ("0 < y < 1",),
+            fixed=("z = F.broadcast_logical_and(0 < y, y < 1)",),
+        ),
     ),
 )

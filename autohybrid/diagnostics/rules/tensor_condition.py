@@ -9,7 +9,7 @@ Example: `if x.sum() > 0:`
 
 Instead: `F.where` with both sides, or `F.contrib.cond`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: `F.where` computes both sides.
 
 When to suppress: when the value is a number or flag that the analysis could not see.
 
@@ -50,7 +50,15 @@ RULE = Rule(
         Valid(forward("return F.where(x > 0, x, x * 2)")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nif y.sum() > 0:\n    return y * 2\nreturn y"), ("y.sum() > 0",)),
-        Invalid(forward("y = F.relu(x)\nreturn y * 2 if y.max() > 1 else y"), ("y.max() > 1",)),
+        Invalid(
+            forward("y = F.relu(x)\nif y.sum() > 0:\n    return y * 2\nreturn y"),
+            ("y.sum() > 0",),
+            fixed=("return F.contrib.cond(y.sum() > 0, lambda: y * 2, lambda: y)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y * 2 if y.max() > 1 else y"),
+            ("y.max() > 1",),
+            fixed=("return F.contrib.cond(y.max() > 1, lambda: y * 2, lambda: y)",),
+        ),
     ),
 )

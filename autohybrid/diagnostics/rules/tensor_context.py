@@ -9,7 +9,7 @@ Example: `F.zeros((1, 3), ctx=x.context)`
 Instead: an operator that follows its input (`F.zeros_like(x)`), or no `ctx` at all: the executor places what the
 graph creates.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -39,7 +39,11 @@ RULE = Rule(
         Valid(forward("return x + F.zeros_like(x)")),
     ),
     invalid=(
-        Invalid(forward("return x + F.zeros((1, 3), ctx=x.context)"), ("x.context",)),
+        Invalid(
+            forward("return x + F.zeros((1, 3), ctx=x.context)"),
+            ("x.context",),
+            fixed=("return x + F.zeros((1, 3))",),
+        ),
         Invalid(forward("c = x.ctx\nreturn x * 2"), ("x.ctx",)),
     ),
 )

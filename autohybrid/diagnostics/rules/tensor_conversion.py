@@ -8,7 +8,7 @@ Example: `bool(F.sum(x) > 0)`
 
 Instead: operators: `F.cast`, `F.round`, `F.floor`, `F.where` with the condition as a tensor.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a number that the analysis could not see.
 
@@ -47,7 +47,15 @@ RULE = Rule(
         Valid(forward("return x * float('2')")),
     ),
     invalid=(
-        Invalid(forward("p = bool(F.sum(x) > 0)\nreturn x * 2 if p else x * 3"), ("bool(F.sum(x) > 0)",)),
-        Invalid(forward("y = F.relu(x)\nreturn x * float(y)"), ("float(y)",)),
+        Invalid(
+            forward("p = bool(F.sum(x) > 0)\nreturn x * 2 if p else x * 3"),
+            ("bool(F.sum(x) > 0)",),
+            fixed=("p = F.sum(x) > 0",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn x * float(y)"),
+            ("float(y)",),
+            fixed=("return F.broadcast_mul(x, F.stop_gradient(F.reshape(y, shape=(-1,))))",),
+        ),
     ),
 )

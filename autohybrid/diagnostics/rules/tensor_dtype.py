@@ -9,7 +9,7 @@ Example: `mask.astype(x.dtype)`
 Instead: an operator that follows the type of its input (`zeros_like`, `ones_like`, `x > 0` and the like), or a type
 given to the constructor.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the block is never hybridized.
 
@@ -42,7 +42,15 @@ RULE = Rule(
         Valid(forward("return F.zeros_like(x)")),
     ),
     invalid=(
-        Invalid(forward("return mask.astype(x.dtype)", inputs="x, mask"), ("x.dtype",)),
-        Invalid(forward("if x.stype == 'csr':\n    return x * 2\nreturn x * 1"), ("x.stype",)),
+        Invalid(
+            forward("return mask.astype(x.dtype)", inputs="x, mask"),
+            ("x.dtype",),
+            fixed=("return mask.astype('float32')",),
+        ),
+        Invalid(
+            forward("if x.stype == 'csr':\n    return x * 2\nreturn x * 1"),
+            ("x.stype",),
+            removed=("if x.stype == 'csr':", "return x * 2"),
+        ),
     ),
 )

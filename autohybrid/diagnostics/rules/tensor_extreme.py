@@ -46,7 +46,15 @@ RULE = Rule(
         Valid(forward("return F.maximum(x, 0)")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn max(y, 0)"), ("max(y, 0)",)),
-        Invalid(forward("y = F.relu(x)\nreturn min(y, x)"), ("min(y, x)",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn max(y, 0)"),
+            ("max(y, 0)",),
+            fixed=("return F.maximum(y, 0)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn min(y, x)"),
+            ("min(y, x)",),
+            fixed=("return F.broadcast_minimum(y, x)",),
+        ),
     ),
 )

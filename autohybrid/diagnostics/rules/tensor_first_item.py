@@ -9,7 +9,7 @@ Example: `first = x[0]`
 
 Instead: `F.squeeze(F.slice_axis(x, axis=0, begin=0, end=1), axis=0)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a list of tensors that the analysis could not see.
 
@@ -56,7 +56,7 @@ RULE = Rule(
             forward("y = F.relu(x)\nreturn y[:1]"),
             ("y[:1]",),
             raises=False,
-            fixed=("return F.slice_axis(y, axis=0, begin=0, end=1)",),
+            fixed=("return F.slice(y, begin=(None,), end=(1,))",),
         ),
         Invalid(
             forward("return x[0]"),

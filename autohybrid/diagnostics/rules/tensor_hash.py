@@ -8,7 +8,7 @@ Example: `set([x, y])`
 
 Instead: a list, or a dictionary with names as keys.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: never.
 

@@ -8,7 +8,7 @@ Example: `y[0] = 0`
 
 Instead: a new tensor: `F.where` with a mask, `F.concat` of the parts, or plain rebinding for `x[:] = y`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: other names of the array are not changed.
 
 When to suppress: when the value is a list that the analysis could not see.
 
@@ -64,7 +64,21 @@ RULE = Rule(
         Valid(forward("kw = {}\nkw['axis'] = 1\nreturn F.sum(x, **kw)")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\ny[0] = 0\nreturn y"), ("y[0]",)),
-        Invalid(forward("y = x * 2\ny[:, 1] += 5\nreturn y"), ("y[:, 1]",)),
+        Invalid(
+            forward("y = F.relu(x)\ny[0] = 0\nreturn y"),
+            ("y[0]",),
+            fixed=(
+                "y = F.where(F._internal._slice_assign_scalar(F.zeros_like(y), scalar=1, begin=(0,), "
+                "end=(1,)), F.ones_like(y) * 0, y)",
+            ),
+        ),
+        Invalid(
+            forward("y = x * 2\ny[:, 1] += 5\nreturn y"),
+            ("y[:, 1]",),
+            fixed=(
+                "y = F.where(F._internal._slice_assign_scalar(F.zeros_like(y), scalar=1, begin=(None, 1), "
+                "end=(None, 2)), y + 5, y)",
+            ),
+        ),
     ),
 )

@@ -11,7 +11,7 @@ Example: `for row in x:`
 Instead: `F.contrib.foreach`, `F.split` with a known number of parts, or an operator over the axis such as `F.sum(x,
 axis=0)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a list of tensors that the analysis could not see.
 
@@ -50,7 +50,13 @@ RULE = Rule(
             forward("y = F.relu(x)\ntotal = 0\nfor row in y:\n    total = total + row\nreturn total"),
             ("y",),
             raises=False,
+            fixed=("total = F.sum(F.contrib.foreach(lambda row, states: (row, states), y, [])[0], axis=0)",),
         ),
-        Invalid(forward("y = F.relu(x)\nreturn F.stack(*y)"), ("y",), raises=False),
+        Invalid(
+            forward("y = F.relu(x)\nreturn F.stack(*y)"),
+            ("y",),
+            raises=False,
+            fixed=("return F.identity(y)",),
+        ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `F.sum(x, axis=0) / len(x)`
 
 Instead: an operator that needs no size (`F.mean(x, axis=0)`), or `F.shape_array(x)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a list of tensors that the analysis could not see.
 
@@ -40,7 +40,23 @@ RULE = Rule(
         Valid(forward("n = len(states)\nreturn states[0] * n", inputs="states")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nreturn y / len(y)"), ("len(y)",), raises=False),
-        Invalid(forward("return F.sum(F.relu(x), axis=0) / len(F.relu(x))"), ("len(F.relu(x))",), raises=False),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y / len(y)"),
+            ("len(y)",),
+            raises=False,
+            fixed=(
+                "return F.broadcast_div(y, F.cast(F.slice_axis(F.shape_array(y), axis=0, begin=0, end=1), "
+                "dtype='float32'))",
+            ),
+        ),
+        Invalid(
+            forward("return F.sum(F.relu(x), axis=0) / len(F.relu(x))"),
+            ("len(F.relu(x))",),
+            raises=False,
+            fixed=(
+                "return F.broadcast_div(F.sum(F.relu(x), axis=0), "
+                "F.cast(F.slice_axis(F.shape_array(F.relu(x)), axis=0, begin=0, end=1), dtype='float32'))",
+            ),
+        ),
     ),
 )

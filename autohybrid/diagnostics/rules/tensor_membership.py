@@ -8,7 +8,7 @@ Example: `y in [x, z]`
 
 Instead: compare by `is`, or keep names beside the tensors.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: never.
 

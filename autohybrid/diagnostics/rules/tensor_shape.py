@@ -11,7 +11,7 @@ Instead: the reshape codes 0 (keep), -1 (infer), -2 (keep the rest), -3 (merge t
 that follows a shape by itself: `reshape_like`, `slice_like`, `broadcast_like`, `F.contrib.arange_like`,
 `F.shape_array`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: sizes become reshape codes, `_like` operators, or tensors of one element.
 
 When to suppress: when the block is never hybridized, or autohybrid itself builds one graph per shape.
 
@@ -49,7 +49,18 @@ RULE = Rule(
         Valid(forward("return F.broadcast_div(x, F.cast(F.shape_array(x), 'float32').sum())")),
     ),
     invalid=(
-        Invalid(forward("n = x.shape[0]\nreturn x / n"), ("x.shape",)),
-        Invalid(forward("y = F.relu(x)\nreturn y / y.size"), ("y.size",)),
+        Invalid(
+            forward("n = x.shape[0]\nreturn x / n"),
+            ("x.shape",),
+            fixed=(
+                "n = F.cast(F.slice_axis(F.shape_array(x), axis=0, begin=0, end=1), dtype='float32')",
+                "return F.broadcast_div(x, n)",
+            ),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y / y.size"),
+            ("y.size",),
+            fixed=("return F.broadcast_div(y, F.cast(F.size_array(y), dtype='float32'))",),
+        ),
     ),
 )

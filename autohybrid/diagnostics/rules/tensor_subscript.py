@@ -9,7 +9,7 @@ Example: `col = x[:, 0]`
 
 Instead: `F.slice_axis`, `F.slice`, `F.squeeze`, `F.expand_dims`, `F.take`, `F.pick`, `F.gather_nd`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: safe where every axis stays and no end lies beyond the tensor; else unsafe.
 
 When to suppress: when the value is a list of tensors that the analysis could not see.
 

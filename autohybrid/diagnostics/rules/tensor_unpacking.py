@@ -8,7 +8,7 @@ Example: `mean, var = stats`
 
 Instead: `mean, var = F.split(stats, num_outputs=2, axis=0, squeeze_axis=True)`.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a list of tensors that the analysis could not see.
 
@@ -37,7 +37,15 @@ RULE = Rule(
         Valid(forward("h, c = states\nreturn F.tanh(x + h), c * 2", inputs="x, states")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\na, b = y\nreturn a - b"), ("y",)),
-        Invalid(forward("a, b = F.relu(x)\nreturn a + b"), ("F.relu(x)",)),
+        Invalid(
+            forward("y = F.relu(x)\na, b = y\nreturn a - b"),
+            ("y",),
+            fixed=("a, b = F.split(y, num_outputs=2, axis=0, squeeze_axis=True)",),
+        ),
+        Invalid(
+            forward("a, b = F.relu(x)\nreturn a + b"),
+            ("F.relu(x)",),
+            fixed=("a, b = F.split(F.relu(x), num_outputs=2, axis=0, squeeze_axis=True)",),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `while F.max(x) > 1:`
 
 Instead: `F.contrib.while_loop` with a maximum number of steps.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the value is a number that the analysis could not see.
 
@@ -38,7 +38,23 @@ RULE = Rule(
         Valid(forward("xs = [x, x]\nwhile len(xs) > 1:\n    xs = xs[1:]\nreturn xs[0] * 2")),
     ),
     invalid=(
-        Invalid(forward("y = F.relu(x)\nwhile F.max(y) > 1:\n    y = y / 2\nreturn y"), ("F.max(y) > 1",)),
-        Invalid(forward("y = F.relu(x)\nwhile y.sum() > 0:\n    y = y - 1\nreturn y"), ("y.sum() > 0",)),
+        Invalid(
+            forward("y = F.relu(x)\nwhile F.max(y) > 1:\n    y = y / 2\nreturn y"),
+            ("F.max(y) > 1",),
+            fixed=(
+                "for _ in range(64):",
+                "going = F.max(y) > 1",
+                "y = F.where(F.broadcast_mul(F.ones_like(y), going), y / 2, y)",
+            ),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nwhile y.sum() > 0:\n    y = y - 1\nreturn y"),
+            ("y.sum() > 0",),
+            fixed=(
+                "for _ in range(64):",
+                "going = y.sum() > 0",
+                "y = F.where(F.broadcast_mul(F.ones_like(y), going), y - 1, y)",
+            ),
+        ),
     ),
 )

@@ -8,7 +8,7 @@ Example: `F.softmax(x, dim=1)`
 
 Instead: the keyword of the closest name.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when a newer version of the operator has it.
 

@@ -8,7 +8,7 @@ Example: `F.hypot(x, y)`, `F.softmaxx(x)`
 
 Instead: the operator of the closest name.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when a custom operator of that name is registered at run time.
 

@@ -10,7 +10,7 @@ Example: `x.unsqueeze(0)`
 
 Instead: the operator: `F.expand_dims(x, axis=0)`; for a named tuple, unpack by place.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the input is an object of your own that is passed inside the graph.
 
@@ -65,7 +65,15 @@ RULE = Rule(
         Valid(forward("e = getattr(x, 'no_such', 0)\nreturn F.relu(x) + e")),
     ),
     invalid=(
-        Invalid(forward("return F.relu(x).unsqueeze(0)"), ("F.relu(x).unsqueeze",)),
-        Invalid(forward("y = F.relu(x)\nreturn y.permute((1, 0))"), ("y.permute",)),
+        Invalid(
+            forward("return F.relu(x).unsqueeze(0)"),
+            ("F.relu(x).unsqueeze",),
+            fixed=("return F.relu(x).expand_dims(axis=0)",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y.permute((1, 0))"),
+            ("y.permute",),
+            fixed=("return y.transpose((1, 0))",),
+        ),
     ),
 )

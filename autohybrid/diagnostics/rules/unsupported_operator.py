@@ -59,6 +59,10 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(forward("y = F.relu(x)\nreturn y // 2"), ("y // 2",), fixed=("return F.floor(y / 2)",)),
-        Invalid(forward("y = F.relu(x)\nreturn y @ y"), ("y @ y",)),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y @ y"),
+            ("y @ y",),
+            fixed=("return F.dot(y, y)",),
+        ),
     ),
 )

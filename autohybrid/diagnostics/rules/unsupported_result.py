@@ -8,7 +8,7 @@ Example: `return {'out': y}`
 
 Instead: a tuple of tensors; give them names outside the block.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the block is only called inside another block.
 

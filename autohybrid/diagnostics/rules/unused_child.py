@@ -10,7 +10,7 @@ Example: `self.aux = nn.Dense(2)` used under `if self.use_aux:`
 
 Instead: make the layer under the same flag, or give every layer its input size.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: when the flag is always on.
 
@@ -73,6 +73,7 @@ RULE = Rule(
             "        return y\n",
             ("self.aux = nn.Dense(2)",),
             Confidence.LIKELY,
+            fixed=("self.aux = nn.Dense(2) if self.use_aux else None",),
         ),
         Invalid(
             "from mxnet.gluon import HybridBlock, nn\n"
@@ -89,6 +90,7 @@ RULE = Rule(
             "        return self.b(x) if self.extra else self.a(x)\n",
             ("self.b = nn.Conv2D(8, 3)",),
             Confidence.LIKELY,
+            fixed=("self.b = nn.Conv2D(8, 3) if self.extra else None",),
         ),
     ),
 )

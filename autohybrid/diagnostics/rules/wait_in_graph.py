@@ -9,7 +9,7 @@ Example: `mx.nd.waitall()`
 
 Instead: wait outside the block.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: unsafe: it may change what the code does imperatively.
 
 When to suppress: never.
 
@@ -41,8 +41,18 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(
-            forward("y = F.exp(x)\nmx.nd.waitall()\nreturn y"), ("mx.nd.waitall()",), Confidence.LIKELY, raises=False
+            forward("y = F.exp(x)\nmx.nd.waitall()\nreturn y"),
+            ("mx.nd.waitall()",),
+            Confidence.LIKELY,
+            raises=False,
+            removed=("mx.nd.waitall()",),
         ),
-        Invalid(forward("nd.waitall()\nreturn F.relu(x)"), ("nd.waitall()",), Confidence.LIKELY, raises=False),
+        Invalid(
+            forward("nd.waitall()\nreturn F.relu(x)"),
+            ("nd.waitall()",),
+            Confidence.LIKELY,
+            raises=False,
+            removed=("nd.waitall()",),
+        ),
     ),
 )

@@ -9,7 +9,7 @@ Example: `cond=lambda i, acc: i < limit` with `limit` an input
 
 Instead: make the tensor one of the `loop_vars` and return it unchanged.
 
-Fix safety: no fix is offered yet; the help names the rewrite.
+Fix safety: no fix is offered; the help names the rewrite.
 
 When to suppress: when the block never runs under `autograd.record()`.
 

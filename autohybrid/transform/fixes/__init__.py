@@ -96,10 +96,6 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
         remove_effect,
         remove_statement,
     ),
-    "AH305": (
-        remove_effect,
-        remove_statement,
-    ),
     "AH306": (remove_effect,),
     "AH307": (remove_effect,),
     "AH308": (remove_statement,),

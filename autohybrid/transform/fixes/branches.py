@@ -78,7 +78,8 @@ def condition_text(site: Site, test: ast.expr, space: str) -> str | None:
         return None if inner is None else f"({inner}) == 0"
     if isinstance(test, ast.BoolOp):
         parts = [condition_text(site, value, space) for value in test.values]
-        text, operator = parts[0], "and" if isinstance(test.op, ast.And) else "or"
+        text: str | None = parts[0]
+        operator = "and" if isinstance(test.op, ast.And) else "or"
         for part in parts[1:]:
             if text is None or part is None:
                 return None

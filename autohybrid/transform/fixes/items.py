@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.spans import Span
-from autohybrid.transform.fixes.site import Site, make_fix
+from autohybrid.transform.fixes.site import Site, make_fix, place_of
 from autohybrid.transform.fixes.subscripts import Bounds, bounds_of
 
 _SYMBOLS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -110,7 +110,8 @@ def fix_out_argument(site: Site) -> Fix | None:
 
 def without_argument(site: Site, call: ast.Call, gone: ast.keyword | ast.expr) -> Edit:
     """Remove one argument from a call with the comma beside it."""
-    parts: list[ast.AST] = sorted([*call.args, *call.keywords], key=lambda item: (item.lineno, item.col_offset))
+    parts: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    parts.sort(key=place_of)
     place = parts.index(gone)
     if place:
         return _cut(site, parts[place - 1], gone, after=True)

@@ -178,6 +178,7 @@ def foreach(space: str, row: str, step: str, tensor: str) -> str:
 def _folded(site: Site, loop: ast.For, tensor: str, space: str) -> Fix | None:
     """`for row in x: total = total + f(row)`, or a state that each row changes."""
     statement = loop.body[0]
+    target: ast.expr
     if loop.orelse or len(loop.body) != 1 or not isinstance(loop.target, ast.Name):
         return None
     row = loop.target.id

@@ -42,7 +42,8 @@ def fix_shape_number(site: Site) -> Fix | None:
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name) or node.func.id != "len" or len(node.args) != 1:
             return None
-        inner, index, seed = node.args[0], "0", node
+        seed: ast.expr = node
+        inner, index = node.args[0], "0"
     elif isinstance(node, ast.Attribute):
         inner, parent = node.value, site.parent(node)
         if node.attr == "size":
