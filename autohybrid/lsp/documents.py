@@ -123,6 +123,10 @@ class Documents:
         """The path in the project of a document: for a cell, that of its notebook."""
         return self._notebook_of_cell.get(uri) or to_path(uri)
 
+    def is_cell(self, uri: str) -> bool:
+        """Whether a document is a code cell of an open notebook."""
+        return uri in self._notebook_of_cell
+
     def uris_of(self, path: str) -> list[str]:
         """The addresses of the documents that a path is shown in: the cells of a notebook, or the file."""
         notebook = self._notebooks.get(path)

@@ -46,7 +46,12 @@ def on_shutdown(ls: Server, params: None) -> None:
 
 # -- documents --------------------------------------------------------------------------------------------------------
 def on_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
-    """A document is open: its text counts from now on, and its findings are sent at once."""
+    """A document is open: its text counts from now on, and its findings are sent at once.
+
+    Cells of notebooks come with their notebook; a client that opens them by themselves too is not followed.
+    """
+    if ls.documents.is_cell(params.text_document.uri):
+        return
     ls.documents.open(params.text_document)
     if params.text_document.language_id == "python":
         ls.update(ls.documents.path_of(params.text_document.uri), params.text_document.text)
