@@ -15,7 +15,7 @@ from transform.programs import make_program
 import autohybrid as mx
 from autohybrid import autograd, nd
 
-PROGRAMS = int(os.environ.get("AUTOHYBRID_PROGRAMS", "600"))
+PROGRAMS = int(os.environ.get("AUTOHYBRID_PROGRAMS", "2000"))
 CHUNK = 50
 
 
