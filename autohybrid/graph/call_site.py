@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import numpy as np
 
+from autohybrid.graph.arena import Arena
 from autohybrid.graph.lifetimes import Lifetimes
 from autohybrid.graph.node import Head, Node
 
@@ -20,6 +21,8 @@ class Scope(Protocol):
     shapes: dict[Head, Any]
     dtypes: dict[Head, Any]
     lifetimes: Lifetimes
+    arena: Arena
+    position: dict[Node, int]
     train: bool
 
     def bind(self, hint: str, value: Any) -> str:
@@ -57,6 +60,20 @@ class CallSite:
         self.out_dtype: str = scope.dtypes[node, 0]
         self.train = scope.train
 
+    def kernel(self) -> str:
+        """The name of the operator's kernel with the attributes given: a function of arrays."""
+        op, attrs = self.node.op, self.node.attrs
+        assert op is not None
+        return self._scope.bind(f"run_{op.name}", partial(op.kernel, np, attrs))
+
+    def bound(self, hint: str, function: Any) -> str:
+        """The name of `function` with the array library given as its first argument."""
+        return self._scope.bind(hint, _with_numpy(function))
+
+    def assign(self, expression: str) -> str:
+        """The statement that makes `out` what `expression` computes in fresh memory."""
+        return f"{self.out} = {expression}"
+
     def function(self, name: str) -> str:
         """The name under which `xp.<name>` can be called in the generated code."""
         return self._scope.bind(name, getattr(np, name))
@@ -77,16 +94,32 @@ class CallSite:
     def reusable(self) -> str | None:
         """The name of an input whose buffer may be overwritten with the output: a dead intermediate of its shape."""
         for head, name, shape, dtype in zip(self.node.inputs, self.inputs, self.shapes, self.dtypes):
-            if (shape, dtype) == (self.out_shape, self.out_dtype) and self._scope.lifetimes.may_overwrite(
-                head, self.node
-            ):
+            if (shape, dtype) == (self.out_shape, self.out_dtype) and can_become(self._scope, head, self.node):
+                self._scope.arena.move_in(self.out, name, (self.node, 0))
                 return name
         return None
 
     def into(self) -> str:
-        """`, out=<name>` when a buffer can be reused, else nothing: for the end of a ufunc call's arguments."""
-        name = self.reusable()
+        """`, out=<name>` when there is memory for the output, else nothing: for the end of a ufunc's arguments."""
+        name = self.reusable() or self.memory()
         return f", out={name}" if name is not None else ""
+
+    def memory(self, shape: tuple[int, ...] | None = None) -> str | None:
+        """The name of an array (of the output's size) that the output can be written into; None where it must be new:
+        because it leaves the call, or is small."""
+        scope, head = self._scope, (self.node, 0)
+        if not scope.arena.may_hold(head, self.out_shape, self.out_dtype):
+            return None
+        name = self.out if shape is None else scope.fresh(f"{self.out}_memory")
+        scope.arena.place(name, shape or self.out_shape, self.out_dtype, scope.position[self.node], head)
+        scope.arena.move_in(self.out, name, head)
+        return name
+
+    def scratch(self, hint: str, shape: tuple[int, ...]) -> str:
+        """The name of an array for use in this call alone, of the output's dtype. What it holds at first is unknown."""
+        name = self._scope.fresh(hint)
+        self._scope.arena.place(name, shape, self.out_dtype, self._scope.position[self.node], None)
+        return name
 
     def owns(self, index: int) -> bool:
         """Whether input `index` is a dead intermediate that the code may overwrite."""
@@ -100,6 +133,19 @@ class CallSite:
         """A small array that the code computes from parameters: the lines to put first, and its name."""
         name = self._scope.fresh(hint)
         return [f"{name} = {expression}"], name
+
+
+def can_become(scope: Scope, head: Head, node: Node) -> bool:
+    """Whether the output of `node` may be written over its input `head`."""
+    if not scope.lifetimes.may_overwrite(head, node):
+        return False
+    # What leaves the call must not lie in memory that the next call uses.
+    return scope.lifetimes.is_internal((node, 0)) or scope.names[head] not in scope.arena.names
+
+
+@lru_cache(256)
+def _with_numpy(function: Any) -> Any:
+    return partial(function, np)
 
 
 @lru_cache(256)
@@ -145,6 +191,10 @@ class ChunkSite(CallSite):
     def __init__(self, loop: Any, node: Node, inputs: Sequence[str], target: str) -> None:
         super().__init__(loop.scope, node, inputs, target)
         self._loop = loop
+
+    def assign(self, expression: str) -> str:
+        """The same, for a piece of an array."""
+        return f"{self.out}[...] = {expression}"
 
     def filled(self, hint: str, value: float) -> str:
         """A whole piece of `value`, the fastest operand there is."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autohybrid.graph.call_site import CallSite, Chunks, ChunkSite, Scope
+from autohybrid.graph.call_site import CallSite, Chunks, ChunkSite, Scope, can_become
 from autohybrid.graph.node import Head, Node
 from autohybrid.tensor.templates import Elementwise
 
@@ -43,8 +43,9 @@ def find_run(scope: Scope, calls: Sequence[Node], start: int) -> int:
 class _Loop:
     """The loop that is being written: lines before it, names of pieces at its top, free scratch memory."""
 
-    def __init__(self, scope: Scope, chunks: Chunks, dtype: str) -> None:
+    def __init__(self, scope: Scope, chunks: Chunks, dtype: str, position: int) -> None:
         self.scope = scope
+        self.position = position  # of the first call: what any call of the run reads must stay until then
         self.chunks = chunks
         self.dtype = dtype
         self.lines: list[str] = []
@@ -80,25 +81,29 @@ class _Loop:
         return self.piece_of(name, self.chunks.shape, True)
 
     def array(self, head: Head) -> str:
-        """A fresh whole array for `head`; the name of its piece."""
+        """A whole array for `head`; the name of its piece."""
         name = self.scope.name_head(head)
-        self.lines.append(f"{name} = {self._empty}({self.chunks.shape}, {self._type})")
+        if self.scope.arena.may_hold(head, self.chunks.shape, self.dtype):
+            self.scope.arena.place(name, self.chunks.shape, self.dtype, self.position, head)
+        else:
+            self.lines.append(f"{name} = {self._empty}({self.chunks.shape}, {self._type})")
         return self.piece_of(name, self.chunks.shape, False)
 
 
-def write_run(scope: Scope, run: Sequence[Node], position: dict[Node, int]) -> list[str]:
+def write_run(scope: Scope, run: Sequence[Node]) -> list[str]:
     """The lines that compute a run found by `find_run`."""
     head = (run[0], 0)
     chunks = Chunks(scope.shapes[head], np.dtype(scope.dtypes[head]).itemsize)
-    loop = _Loop(scope, chunks, scope.dtypes[head])
+    loop = _Loop(scope, chunks, scope.dtypes[head], scope.position[run[0]])
     inside = {(node, 0) for node in run}
+    position = scope.position
     end = position[run[-1]]
     local = {h for h in inside if scope.lifetimes.last_use(h) <= end and scope.is_used(h) and not _leaves(scope, h)}
     held: dict[Head, str] = {}
     body: list[str] = []
     for node in run:
         inputs = _inputs(scope, loop, node, held)
-        target = _target(scope, loop, node, held, local, position)
+        target = _target(scope, loop, node, held, local)
         held[node, 0] = target
         site = ChunkSite(loop, node, inputs, target)
         assert node.op is not None and node.op.fast is not None
@@ -133,9 +138,7 @@ def _leaves(scope: Scope, head: Head) -> bool:
     return not scope.lifetimes.is_internal(head)
 
 
-def _target(
-    scope: Scope, loop: _Loop, node: Node, held: dict[Head, str], local: set[Head], position: dict[Node, int]
-) -> str:
+def _target(scope: Scope, loop: _Loop, node: Node, held: dict[Head, str], local: set[Head]) -> str:
     """The piece that the output of `node` is written into."""
     out: Head = (node, 0)
     same: list[Head] = [
@@ -144,14 +147,17 @@ def _target(
         if (scope.shapes[h], scope.dtypes[h]) == (scope.shapes[out], scope.dtypes[out])
     ]
     for h in same:
-        if h not in held and not scope.lifetimes.may_overwrite(h, node):
+        if h not in held and not can_become(scope, h, node):
             continue
-        if h in held and (h not in local or scope.lifetimes.last_use(h) != position[node] or node.inputs.count(h) != 1):
+        if h in held and (
+            h not in local or scope.lifetimes.last_use(h) != scope.position[node] or node.inputs.count(h) != 1
+        ):
             continue
         if out in local:
             if h in held:
                 return held[h]
         elif h not in held:  # a whole array that nothing reads afterwards becomes the result
             scope.names[out] = scope.names[h]
+            scope.arena.move_in(scope.names[h], scope.names[h], out)
             return loop.piece_of(scope.names[h], scope.shapes[h], False)
     return loop.scratch() if out in local else loop.array(out)

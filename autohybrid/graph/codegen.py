@@ -17,6 +17,7 @@ import numpy as np
 
 from autohybrid.context import cpu
 from autohybrid.errors import MXNetError
+from autohybrid.graph.arena import Arena
 from autohybrid.graph.call_site import CallSite
 from autohybrid.graph.chunk_loops import find_run, write_run
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
@@ -44,7 +45,7 @@ class _Writer:
         self.lines: list[str] = []
         self.names: dict[Head, str] = {}
         self._bound: dict[int, str] = {}
-        self._taken: dict[str, int] = dict.fromkeys(keyword.kwlist, 1)
+        self._taken: dict[str, int] = dict.fromkeys((*keyword.kwlist, "results", "run"), 1)
         captured = {name: provider()._data for name, provider in function.captured.items()}
         fed = {name: (shape, dtype) for name, (shape, dtype) in zip(function.inputs, signature)}
         fed.update({name: (a.shape, a.dtype) for name, a in captured.items()})
@@ -57,7 +58,10 @@ class _Writer:
         self.calls = [node for node in order if node.op is not None]
         self.position = {node: i for i, node in enumerate(self.calls)}
         self.lifetimes = Lifetimes(self.calls, self.heads)
+        # The bodies of control flow and custom operators are the user's code and may keep an array they saw.
+        self.arena = Arena(self.lifetimes, any(map(_runs_user_code, self.calls)))
         self._place = ""
+        self._release = ""
         self._permutes = False  # whether an array may have its axes in another order than memory has
         self._used = {h for node in self.calls for h in node.inputs} | set(self.heads)
 
@@ -95,13 +99,29 @@ class _Writer:
             for node in self.calls[index : max(end, index + 1)]:
                 self._note_place(node)
             if end > index:
-                self.lines.extend(write_run(self, self.calls[index:end], self.position))
+                self.lines.extend(write_run(self, self.calls[index:end]))
             else:
                 self._call(self.calls[index])
             index = max(end, index + 1)
-        self.lines.append(f"return {self._results()}")
+        self._take_memory()
+        results = self._results()
+        if self._release:
+            self.lines += [f"results = {results}", self._release, "return results"]
+        else:
+            self.lines.append(f"return {results}")
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def run({', '.join(parameters)}):\n{body}\n"
+
+    def _take_memory(self) -> None:
+        """Take a set of buffers at the start, and put it back at the end; a call that fails drops it."""
+        if not self.arena.made:
+            return
+        kept, make, memory = self.bind("kept", []), self.bind("make_memory", self.arena.maker()), self.fresh("memory")
+        names = f"{', '.join(self.arena.made)}{',' if len(self.arena.made) == 1 else ''}"
+        # The list may be emptied by another thread between a test and `pop`, so the error is the test.
+        taken = ["try:", f"    {memory} = {kept}.pop()", "except IndexError:", f"    {memory} = {make}()"]
+        self.lines[:0] = [*taken, f"{names} = {memory}"]
+        self._release = f"{kept}.append({memory})"
 
     def _note_place(self, node: Node) -> None:
         """A comment with the user's line, where it changes."""
@@ -173,12 +193,17 @@ class _Writer:
         shown = []
         for head in self.heads:
             name = self.names[head]
-            if not self.lifetimes.is_own(head) or self.heads.count(head) > 1:
+            lies_in_arena = any(self.names.get(member) in self.arena.names for member in self.lifetimes.group(head))
+            if lies_in_arena or not self.lifetimes.is_own(head) or self.heads.count(head) > 1:
                 name = f"{name}.copy()"
             elif self._permutes:
                 name = f"({name} if {name}.flags.c_contiguous else {name}.copy())"
             shown.append(name)
         return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
+
+
+def _runs_user_code(node: Node) -> bool:
+    return node.extra is not None or (node.op is not None and node.op.session is not None)
 
 
 def _plain(node: Node) -> Callable[..., Any]:

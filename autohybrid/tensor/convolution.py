@@ -20,6 +20,7 @@ _FEW_POSITIONS = 256
 _MERGED_ELEMENTS = 1 << 23
 #: Planes that are worked on together stay in the cache of a core.
 _BLOCK_BYTES = 1 << 18
+_COLUMN_ELEMENTS = 1 << 18
 
 
 class _Columns(NamedTuple):
@@ -43,27 +44,106 @@ def _sizes(weight_shape: Extents, groups: int, positions: Extents) -> _Columns:
     return _Columns(groups, weight_shape[0] // groups, math.prod(weight_shape[1:]), math.prod(positions))
 
 
-def convolve(xp: Any, data: Any, weight: Any, window: Window, groups: int) -> Any:
-    """The convolution of `data` with `weight`: (n, filters, *positions)."""
+class Workspace(NamedTuple):
+    """Memory for one convolution: the shapes of the padded data and of the columns; None for what is not needed.
+
+    The same name stands for the arrays of these shapes.
+    """
+
+    padded: Any
+    columns: Any
+
+
+def is_blockwise(data_shape: Extents, weight_shape: Extents, window: Window, groups: int) -> bool:
+    """Whether `convolve` goes image by image and so can be given a workspace."""
+    positions = window.output_extents(data_shape[2:])
+    if _is_depthwise(data_shape[1], weight_shape, groups):
+        return True
+    return data_shape[0] == 1 or math.prod(positions) > _FEW_POSITIONS
+
+
+def workspace(data_shape: Extents, weight_shape: Extents, window: Window, groups: int) -> Workspace:
+    """The shapes of the arrays that `convolve` needs for its work."""
+    full = None
+    if any(window.pad):
+        full = (*data_shape[:2], *[n + 2 * p for n, p in zip(data_shape[2:], window.pad)])
+    if _is_depthwise(data_shape[1], weight_shape, groups) or _is_pointwise(window):
+        return Workspace(full, None)
+    sizes = _sizes(weight_shape, groups, window.output_extents(data_shape[2:]))
+    rows = _rows_of_block(sizes, window.output_extents(data_shape[2:]), data_shape[1])
+    columns = (data_shape[1], *window.kernel, rows, *window.output_extents(data_shape[2:])[1:])
+    return Workspace(full, columns)
+
+
+def convolve(
+    xp: Any, data: Any, weight: Any, window: Window, groups: int, out: Any = None, memory: Workspace | None = None
+) -> Any:
+    """The convolution of `data` with `weight`: (n, filters, *positions).
+
+    It is written into `out` where given; `memory` holds arrays for the work, see `workspace`.
+    """
     x, w = widen(xp, data, weight)
     positions = window.output_extents(x.shape[2:])
-    n, filters = x.shape[0], w.shape[0]
+    result = xp.empty((x.shape[0], w.shape[0], *positions), dtype=x.dtype) if out is None else out
+    if not is_blockwise(x.shape, w.shape, window, groups):
+        _convolve_merged(xp, x, w, window, groups, result)
+        return narrow(result, data)
+    if memory is None:
+        shapes = workspace(x.shape, w.shape, window, groups)
+        memory = Workspace(*[None if s is None else xp.empty(s, dtype=x.dtype) for s in shapes])
+    if memory.padded is not None:
+        memory.padded.fill(0)
+        inner = (slice(None), slice(None), *[slice(p, p + n) for p, n in zip(window.pad, x.shape[2:])])
+        memory.padded[inner] = x
+        x = memory.padded
     if _is_depthwise(x.shape[1], w.shape, groups):
-        return narrow(_depthwise(xp, x, w, window, positions), data)
+        _depthwise(xp, x, w, window, positions, result)
+    else:
+        _convolve_images(xp, x, w, window, groups, result, memory.columns)
+    return narrow(result, data)
+
+
+def _convolve_images(xp: Any, x: Any, w: Any, window: Window, groups: int, result: Any, columns: Any) -> None:
+    """Image by image, some rows of positions at a time, so that their columns stay in the cache; `x` is padded."""
+    positions = result.shape[2:]
     sizes = _sizes(w.shape, groups, positions)
     matrix = w.reshape(groups, sizes.filters, sizes.depth)
-    result = xp.empty((n, filters, *positions), dtype=x.dtype)
+    target = result.reshape(x.shape[0], groups, sizes.filters, sizes.positions)
+    if columns is None:  # a kernel of one element: the data are the columns
+        xp.matmul(matrix, x.reshape(x.shape[0], groups, sizes.depth, sizes.positions), out=target)
+        return
+    spatial = len(positions)
+    view = window_view(xp, x, window, positions)
+    rows, width = columns.shape[1 + spatial], math.prod(positions[1:])
+    for image in range(x.shape[0]):
+        for start in range(0, positions[0], rows):
+            count = min(rows, positions[0] - start)
+            piece = (slice(None),) * (1 + spatial)
+            block = columns[(*piece, slice(0, count))]
+            block[...] = view[image][(*piece, slice(start, start + count))]
+            product = block.reshape(groups, sizes.depth, count * width)
+            xp.matmul(matrix, product, out=target[image, :, :, start * width : (start + count) * width])
+
+
+def _rows_of_block(sizes: _Columns, positions: Extents, channels: int) -> int:
+    """How many rows of positions have columns that fit into the cache; all of them where that is nearly so."""
+    row = sizes.groups * sizes.depth * max(1, math.prod(positions[1:]))
+    rows = max(1, _COLUMN_ELEMENTS // row)
+    blocks = -(-positions[0] // rows)
+    return -(-positions[0] // blocks)
+
+
+def _convolve_merged(xp: Any, x: Any, w: Any, window: Window, groups: int, result: Any) -> None:
+    """Many images at a time, for few positions in each."""
+    n, positions = x.shape[0], result.shape[2:]
+    sizes = _sizes(w.shape, groups, positions)
+    matrix = w.reshape(groups, sizes.filters, sizes.depth)
     reader = _Reader(xp, x, window, sizes, positions)
     for part in sizes.parts(n):
         count = part.stop - part.start
+        product = xp.matmul(matrix, reader.columns(part)).reshape(groups, sizes.filters, count, sizes.positions)
         target = result[part].reshape(count, groups, sizes.filters, sizes.positions)
-        if count == 1:
-            xp.matmul(matrix, reader.columns(part), out=target[0])
-        else:
-            product = xp.matmul(matrix, reader.columns(part))
-            product = product.reshape(groups, sizes.filters, count, sizes.positions)
-            target[...] = product.transpose(2, 0, 1, 3)
-    return narrow(result, data)
+        target[...] = product.transpose(2, 0, 1, 3)
 
 
 def to_data(xp: Any, head: Any, weight: Any, window: Window, groups: int, spatial: Extents) -> Any:
@@ -110,7 +190,7 @@ class _Reader:
     def __init__(self, xp: Any, data: Any, window: Window, sizes: _Columns, positions: Extents) -> None:
         self._xp = xp
         self._sizes = sizes
-        self._pointwise = max(window.kernel) == 1 and max(window.stride) == 1 and not any(window.pad)
+        self._pointwise = _is_pointwise(window) and not any(window.pad)
         self._view = data if self._pointwise else self._windows(data, window, positions)
         self._buffer: Any = None
 
@@ -142,21 +222,23 @@ def _merged(images: Any, sizes: _Columns) -> Any:
     return apart.transpose(1, 2, 0, 3).reshape(sizes.groups, rows, count * sizes.positions)
 
 
+def _is_pointwise(window: Window) -> bool:
+    return max(window.kernel) == 1 and max(window.stride) == 1
+
+
 def _is_depthwise(channels: int, shape: Extents, groups: int) -> bool:
     return groups > 1 and groups == channels == shape[0]
 
 
-def _depthwise(xp: Any, x: Any, w: Any, window: Window, positions: Extents) -> Any:
-    """One multiply-add of all positions for each element of the kernel, on a few planes at a time.
+def _depthwise(xp: Any, x: Any, w: Any, window: Window, positions: Extents, result: Any) -> None:
+    """One multiply-add of all positions for each element of the kernel, on a few planes at a time; `x` is padded.
 
     With a stride of 1 the planes are read as rows of the padded width, end to end: the numbers that belong to no
     position are computed too and left out, which costs less than one short run of numbers for each row.
     """
     n, channels = x.shape[:2]
-    x = padded(xp, x, window.pad, window.pad)
-    result = xp.empty((n, channels, *positions), dtype=x.dtype)
     if not result.size:
-        return result
+        return
     taps = w.reshape(channels, -1)
     planes = x.reshape(n, channels, -1)
     flat = max(window.stride) == 1
@@ -179,7 +261,6 @@ def _depthwise(xp: Any, x: Any, w: Any, window: Window, positions: Extents) -> A
                     xp.add(whole, target, out=whole)
             inner = (slice(None), *[slice(0, m) for m in positions])
             result[image, start:stop] = total[:count].reshape(count, *rows)[inner]
-    return result
 
 
 def _pieces(source: Any, window: Window, positions: Extents) -> Iterator[Any]:

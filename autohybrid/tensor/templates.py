@@ -113,3 +113,11 @@ def then_reciprocal(name: str) -> Elementwise:
 
 #: The first input with the shape of the output, elements in the same order.
 reshaped = View(lambda call: f"{call.inputs[0]}.reshape({call.out_shape})")
+
+
+def _kernel_lines(call: Any) -> list[str]:
+    return [call.assign(f"{call.kernel()}({', '.join(call.inputs)})")]
+
+
+#: An element-wise kernel of more than one step: over large arrays, its intermediates then stay in the cache too.
+elementwise_kernel = Elementwise(_kernel_lines)

@@ -13,8 +13,8 @@ from autohybrid.tensor.opdef import GradNode, OpDef, Sample
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating
 from autohybrid.tensor.special import logistic
+from autohybrid.tensor.templates import elementwise_kernel, rectifier
 from autohybrid.tensor.templates import logistic as logistic_template
-from autohybrid.tensor.templates import rectifier
 
 _SHAPES: tuple[tuple[int, ...], ...] = ((1,), (2, 3), (3, 1, 5), (0, 2))
 
@@ -89,7 +89,8 @@ def _quadratic_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 
 def _div_sqrt_dim(xp: Any, attrs: Attrs, x: Any) -> Any:
-    return (x / math.sqrt(x.shape[-1])).astype(x.dtype, copy=False)
+    root = math.sqrt(x.shape[-1])
+    return (x / (root if x.dtype.kind == "f" else int(root))).astype(x.dtype, copy=False)
 
 
 def _div_sqrt_dim_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -154,6 +155,7 @@ OPERATORS: tuple[OpDef, ...] = (
         attrs=(Attr("a_min", "float"), Attr("a_max", "float")),
         infer_dtype=numeric_dtype,
         grad=_clip_gradient,
+        fast=elementwise_kernel,
         aliases=("_npi_clip", "_sparse_clip"),
         methods=("clip",),
         doc="x limited to [a_min, a_max]; the gradient passes inside and at the bounds.",

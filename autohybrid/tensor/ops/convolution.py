@@ -7,9 +7,10 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
-from autohybrid.tensor.convolution import convolve, to_data, to_weight
+from autohybrid.tensor.convolution import Workspace, convolve, is_blockwise, to_data, to_weight, workspace
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.shapes import same_floating, unify
+from autohybrid.tensor.templates import is_simple
 from autohybrid.tensor.windows import Window, make_window
 
 GEOMETRY = (
@@ -118,6 +119,25 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> 
     return result
 
 
+def _fast(call: Any) -> list[str] | None:
+    """The kernel with memory for its result and its work from the plan of the graph."""
+    attrs, shapes = call.attrs, call.shapes
+    if not is_simple(call) or check_layout(attrs, len(attrs.kernel)) or 0 in call.out_shape or 0 in shapes[0]:
+        return None
+    window = window_of(attrs)
+    if not is_blockwise(shapes[0], shapes[1], window, attrs.num_group):
+        return None
+    wanted = zip(("padded", "columns"), workspace(shapes[0], shapes[1], window, attrs.num_group))
+    arrays = ", ".join("None" if shape is None else call.scratch(hint, shape) for hint, shape in wanted)
+    run, memory = call.bound("convolve", convolve), call.constant("Workspace", Workspace)
+    arguments = f"{call.inputs[0]}, {call.inputs[1]}, {call.constant('window', window)}, {attrs.num_group}"
+    lines = [f"{call.out} = {run}({arguments}, {call.memory()}, {memory}({arrays}))"]
+    if not attrs.no_bias:
+        bias = f"{call.inputs[2]}.reshape({(-1, *[1] * len(attrs.kernel))})"
+        lines.append(f"{call.function('add')}({call.out}, {bias}, {call.out})")
+    return lines
+
+
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     (data, weight), head, shared = node.inputs[:2], heads[0], geometry(node.attrs)
     gradients = [
@@ -193,6 +213,7 @@ def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> Op
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
+        fast=_fast,
         aliases=aliases,
         doc="""Convolution of data (n, channels, *spatial) with weight (num_filter, channels / num_group, *kernel).
 

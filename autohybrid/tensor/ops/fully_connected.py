@@ -56,11 +56,19 @@ def _fast(call: Any) -> list[str] | None:
     rows = shape[0] if call.attrs.flatten else math.prod(shape[:-1])
     if len(shape) != 2:
         data = f"{data}.reshape({rows}, {math.prod(shape[1:]) if call.attrs.flatten else shape[-1]})"
-    lines = [f"{call.out} = {data}.dot({call.inputs[1]}.T)"]
+    units = call.attrs.num_hidden
+    name = call.memory((rows, units))
+    if name is None:
+        name = call.out
+        lines = [f"{name} = {data}.dot({call.inputs[1]}.T)"]
+    else:
+        lines = [f"{data}.dot({call.inputs[1]}.T, {name})"]
     if not call.attrs.no_bias:
-        lines.append(f"{call.function('add')}({call.out}, {call.inputs[2]}, {call.out})")
+        lines.append(f"{call.function('add')}({name}, {call.inputs[2]}, {name})")
     if len(call.out_shape) != 2:
-        lines.append(f"{call.out} = {call.out}.reshape({call.out_shape})")
+        lines.append(f"{call.out} = {name}.reshape({call.out_shape})")
+    elif name != call.out:
+        lines.append(f"{call.out} = {name}")
     return lines
 
 

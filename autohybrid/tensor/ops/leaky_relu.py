@@ -12,6 +12,7 @@ from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating, unify
 from autohybrid.tensor.special import erf
+from autohybrid.tensor.templates import Elementwise, is_simple
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
@@ -154,6 +155,14 @@ def _prelu_backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequ
     return [data, data, ins[2]], [data, ins[2]]
 
 
+def _has_template(call: Any) -> bool:
+    return is_simple(call) and call.attrs.act_type in ("leaky", "elu", "selu", "gelu")
+
+
+def _template_lines(call: Any) -> list[str]:
+    return [call.assign(f"{call.kernel()}({call.inputs[0]}, train=False, rng=None)")]  # these kinds draw nothing
+
+
 _KINDS = ("elu", "gelu", "leaky", "prelu", "rrelu", "selu")
 _TRAILING = (Attr("slope", "float", 0.25), Attr("lower_bound", "float", 0.125), Attr("upper_bound", "float", 0.334))
 
@@ -172,6 +181,7 @@ OPERATORS = (
         aliases=("_npx_leaky_relu",),
         random=True,
         train_dependent=True,
+        fast=Elementwise(_template_lines, _has_template),
         doc="""Rectifiers by name, positive values unchanged (but for selu and gelu): leaky (slope * x), prelu
         (gamma * x, gamma of shape (channels,) along axis 1 or (1,)), elu (slope * (exp(x) - 1)), selu, gelu
         (x times the normal distribution function), rrelu (a slope drawn from [lower_bound, upper_bound), in
