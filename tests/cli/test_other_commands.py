@@ -112,7 +112,7 @@ def test_completions_know_every_command_and_flag(cli: Cli, tmp_path: Path, shell
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["autohybrid", "co"], {"completions", "config"}),
+        (["autohybrid", "co"], {"completions", "config", "convert"}),
         (["autohybrid", "check", "--write"], {"--write-baseline"}),
         (["autohybrid", "check", "--output-format", "json"], {"json", "json-lines"}),
     ],

@@ -1,0 +1,121 @@
+"""Convert a model or its parameters: export pairs, .params, .npz and .safetensors.
+
+autohybrid convert net-symbol.json net.safetensors   a graph and its parameters into one file
+autohybrid convert net.safetensors new-symbol.json   and back: writes new-symbol.json and new-0000.params
+autohybrid convert net.params net.npz                parameters alone; the names stay
+autohybrid convert net-0003.params net.npz --names plain   without the `arg:` and `aux:` of exported files
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+from dataclasses import replace
+from typing import Any
+
+from autohybrid.cli.parser import Parser, one_of
+from autohybrid.cli.terminal import say
+from autohybrid.config import SettingsError
+
+_SYMBOL = "-symbol.json"
+_KINDS = ("arg:", "aux:")
+
+
+def add_arguments(parser: Parser) -> None:
+    """The flags of `autohybrid convert`."""
+    parser.add_argument("source", metavar="FROM", help="a NAME-symbol.json, .params, .npz or .safetensors file")
+    parser.add_argument("target", metavar="TO", help="the file to write, of one of the same kinds")
+    parser.add_argument("--params", metavar="FILE", help="the parameters of NAME-symbol.json (default: NAME-*.params)")
+    parser.add_argument("--epoch", type=int, default=0, help="the number in the name of a .params file written (0)")
+    parser.add_argument(
+        "--names",
+        default="keep",
+        type=one_of("keep", "plain"),
+        help="plain: without the `arg:` and `aux:` in front of exported names",
+    )
+    parser.add_argument("--force", action="store_true", help="write over files that exist")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, convert, write. Raises SettingsError for what cannot be read, held or overwritten."""
+    from autohybrid.errors import MXNetError
+
+    if arguments.epoch < 0:
+        raise SettingsError("--epoch is a number of at least 0")
+    try:
+        graph, content = _read(arguments)
+        if arguments.names == "plain":
+            content = replace(content, arrays=_plain(content.arrays))
+        written = _write(arguments, graph, content)
+    except MXNetError as error:
+        raise SettingsError(str(error)) from None
+    say(f"wrote {' and '.join(written)}: {len(content.arrays)} arrays")
+    return 0
+
+
+def _read(arguments: argparse.Namespace) -> tuple[str | None, Any]:
+    """The text of the graph, if there is one, and the arrays."""
+    from autohybrid.interop.array_files import read_arrays
+
+    source = arguments.source
+    if not source.endswith(_SYMBOL):
+        content = read_arrays(source)
+        return content.metadata.get("symbol"), content
+    content = read_arrays(arguments.params or _parameters_of(source))
+    return _graph(source), content
+
+
+def _graph(source: str) -> str:
+    """The graph as MXNet 1.9.1 writes it, whatever version wrote the file."""
+    from autohybrid import symbol
+
+    try:
+        text: str = symbol.load(source).tojson()
+    except OSError as error:
+        raise SettingsError(f"cannot read `{source}`: {error.strerror or error}") from None
+    return text
+
+
+def _parameters_of(source: str) -> str:
+    """The parameter file that lies beside a graph."""
+    found = sorted(glob.glob(f"{glob.escape(source.removesuffix(_SYMBOL))}-[0-9][0-9][0-9][0-9]*.params"))
+    if len(found) != 1:
+        named = f"several parameter files: {', '.join(found)}" if found else "no parameter file"
+        raise SettingsError(f"beside `{source}` there is {named}; say which with --params FILE")
+    return found[0]
+
+
+def _plain(arrays: dict[str, Any]) -> dict[str, Any]:
+    plain = {name[4:] if name.startswith(_KINDS) else name: array for name, array in arrays.items()}
+    if len(plain) != len(arrays):
+        raise SettingsError("without `arg:` and `aux:` two arrays would have the same name; use --names keep")
+    return plain
+
+
+def _write(arguments: argparse.Namespace, graph: str | None, content: Any) -> list[str]:
+    """The names of the files written."""
+    from autohybrid.files import write_atomically
+    from autohybrid.interop.array_files import suffix_of, write_arrays
+
+    target = arguments.target
+    arrays_at = target
+    if target.endswith(_SYMBOL):
+        if graph is None:
+            raise SettingsError(f"`{arguments.source}` holds no graph, so `{target}` cannot be written")
+        arrays_at = f"{target.removesuffix(_SYMBOL)}-{arguments.epoch:04d}.params"
+    files = [target] if arrays_at == target else [target, arrays_at]
+    for path in files:
+        if os.path.exists(path) and not arguments.force:
+            raise SettingsError(f"`{path}` exists; --force writes over it")
+    if suffix_of(arrays_at) == ".safetensors":
+        content = replace(content, metadata={**content.metadata, **({"symbol": graph} if graph else {})})
+    elif graph is not None and arrays_at == target:
+        say(f"{target} holds parameters only; the graph is left out")
+    write_arrays(arrays_at, content)
+    if arrays_at != target and graph is not None:
+        try:
+            write_atomically(target, graph.encode())
+        except OSError as error:
+            raise SettingsError(f"cannot write `{target}`: {error.strerror or error}") from None
+    return files
