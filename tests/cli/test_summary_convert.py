@@ -46,7 +46,7 @@ def test_summary_of_a_graph(net: nn.HybridSequential, cli: Cli) -> None:
 
 
 def test_what_is_not_known_is_shown_as_such(net: nn.HybridSequential, cli: Cli) -> None:
-    assert "give --shape NAME=SHAPE" in cli("summary", "net-symbol.json").out
+    assert "not known without --shape NAME=SHAPE" in cli("summary", "net-symbol.json").out
     counted = cli("summary", "net-symbol.json", "--params", "net-0000.params").out
     assert rows_of(counted)["data"] == ["input", "?"]
     assert "8 parameter arrays with 287 elements" in counted

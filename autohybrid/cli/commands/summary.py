@@ -121,9 +121,7 @@ def _of_graph(path: str, shapes: Mapping[str, Shape], params: str | None) -> tup
             )
         )
     total = [_elements(known[name]) for name in parameters if "?" not in known.get(name, "?")]
-    unknown = len(parameters) - len(total)
-    line = f"{len(rows)} layers, {len(parameters)} parameter arrays with {sum(total):,} elements"
-    hint = f"; the shapes of {unknown} are not known: give --shape NAME=SHAPE or --params FILE" if unknown else ""
+    hint = "; `?` is not known without --shape NAME=SHAPE" if any("?" in row[2] for row in rows) else ""
     return ("layer", "operator", "output", "parameters", "from"), rows, [line + hint]
 
 
@@ -135,7 +133,7 @@ def _stored_shapes(path: str) -> dict[str, Shape]:
 
 
 def _known_shapes(graph: Any, given: Mapping[str, Shape]) -> dict[str, str]:
-    """Name of a variable or layer -> its shape, or shapes, as text; what does not follow from `given` is `?`, or absent."""
+    """Name of a variable or layer -> its shape, or shapes, as text; what is not known is `?`, or absent."""
     from autohybrid.errors import MXNetError
 
     internals = graph.get_internals()
