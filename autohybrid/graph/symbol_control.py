@@ -71,11 +71,11 @@ def while_loop(
         raise ValueError("while_loop: `loop_vars` must hold at least one symbol")
     with _Body(f"{name}_cond") as test:
         test_inside = [test.variable(v) for v in variables]
-        condition = cond(*test_inside)
+        condition = cond(*_arguments(loop_vars, test_inside))
     test_graph = test.graph(list(_flat(condition)))
     with _Body(f"{name}_func") as step:
         inside = [step.variable(v) for v in variables]
-        output, after = func(*inside)
+        output, after = func(*_arguments(loop_vars, inside))
     outputs, final = list(_flat([] if output is None else output)), list(_flat([] if after is None else after))
     if len(final) != len(variables):
         raise ValueError(f"while_loop: `func` returned {len(final)} loop variables for {len(variables)}")
@@ -97,6 +97,10 @@ def while_loop(
     results = iter(_call("_while_loop", given, [test_graph.heads, step_graph.heads], inputs.heads))
     found = _like([] if output is None else output, results)
     return found, _like(loop_vars, results)
+
+
+def _arguments(loop_vars: Any, inside: list[Symbol]) -> Any:
+    return _like(loop_vars, iter(inside)) if isinstance(loop_vars, (list, tuple)) else inside
 
 
 def cond(pred: Symbol, then_func: Callable[[], Any], else_func: Callable[[], Any], name: str = "cond") -> Any:

@@ -29,7 +29,7 @@ def foreach(
     arrays, MXNetError when there is no step to run.
     """
     for what, value in (("data", data), ("init_states", init_states)):
-        for leaf in _leaves(value):
+        for leaf in leaves(value):
             if not isinstance(leaf, NDArray):
                 raise ValueError(
                     f"foreach: `{what}` must be an NDArray or a nested list of them, not {type(leaf).__name__}"
@@ -55,12 +55,16 @@ def while_loop(
 ) -> tuple[Any, Any]:
     """Run `output, loop_vars = func(*loop_vars)` while `cond(*loop_vars)` holds, at most `max_iterations` times.
 
-    Returns the outputs of the steps, stacked and filled with zeros to `max_iterations` along the first axis ([] when no
-    step ran), and the last loop variables. Raises ValueError when `max_iterations` is missing, or what the functions
+    The loop variables may be lists of lists. Returns the outputs of the steps, stacked and filled with zeros to
+    `max_iterations` along the first axis ([] when no step ran), and the last loop variables. Raises ValueError when `max_iterations` is missing, or what the functions
     return does not fit.
     """
     if max_iterations is None:
         raise ValueError("while_loop: `max_iterations` must be given, it is the first extent of the outputs")
+    if is_nested(loop_vars):
+        flat_cond, flat_func = on_leaves(cond, func, loop_vars)
+        outputs, last = while_loop(flat_cond, flat_func, list(leaves(loop_vars)), max_iterations, name)
+        return outputs, regrouped(loop_vars, iter(last))
     limit = _number(max_iterations, int, "`max_iterations`")
     variables = _as_tuple(loop_vars, "`loop_vars`")
     if not variables:
@@ -87,12 +91,38 @@ def cond(pred: NDArray, then_func: Callable[[], Any], else_func: Callable[[], An
     return then_func() if _number(pred, bool, "`pred`") else else_func()
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> Iterator[Any]:
+    """Everything in nested lists and tuples that is none itself, left to right."""
     if isinstance(value, (list, tuple)):
         for item in value:
-            yield from _leaves(item)
+            yield from leaves(item)
     else:
         yield value
+
+
+def is_nested(value: Any) -> bool:
+    """Whether it is a list or tuple with lists or tuples in it."""
+    return isinstance(value, (list, tuple)) and any(isinstance(item, (list, tuple)) for item in value)
+
+
+def regrouped(like: Any, values: Iterator[Any]) -> Any:
+    """`values` in lists nested as `like`."""
+    return [regrouped(item, values) for item in like] if isinstance(like, (list, tuple)) else next(values)
+
+
+def on_leaves(
+    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions of a while loop over nested variables, as functions of their leaves."""
+
+    def flat_cond(*values: Any) -> Any:
+        return cond(*regrouped(loop_vars, iter(values)))
+
+    def flat_func(*values: Any) -> tuple[Any, Any]:
+        output, new = func(*regrouped(loop_vars, iter(values)))
+        return output, [] if new is None else list(leaves(new))
+
+    return flat_cond, flat_func
 
 
 def _stacked(steps: list[Any], length: int | None = None) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,31 @@ def test_while_loop_fills_its_outputs_with_zeros() -> None:
     )
     assert outputs.asnumpy().ravel().tolist() == [0, 10, 20, 0, 0]
     assert (count.asscalar(), total.asscalar()) == (3, 3)
+
+
+@pytest.mark.parametrize("way", ["imperative", "hybridized", "symbols"])
+def test_while_loop_takes_nested_loop_variables(way: str) -> None:
+    def run(F: Any, x: Any) -> Any:
+        return F.contrib.while_loop(
+            lambda a, rest: F.sum(a) < 20, lambda a, rest: (a, [a * 2, [rest[0] + a]]), [x, [x + 1]], max_iterations=4
+        )
+
+    class Loop(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return run(F, x)
+
+    x = mx.nd.array([1, 2])
+    if way == "symbols":
+        outputs, (last, (total,)) = run(mx.sym, mx.sym.var("x"))
+        values = mx.sym.Group([outputs, last, total]).eval(x=x)
+    else:
+        block = Loop()
+        if way == "hybridized":
+            block.hybridize()
+        outputs, (last, (total,)) = block(x)
+        values = [outputs, last, total]
+    rows = [[1, 2], [2, 4], [4, 8], [0, 0]]
+    assert [v.asnumpy().tolist() for v in values] == [rows, [8, 16], [9, 17]]
 
 
 def test_while_loop_stops_at_max_iterations() -> None:
