@@ -89,7 +89,7 @@ def run_apart(source: str) -> dict[str, Any]:
 def run_fixed(rule: Rule, source: str, before: dict[str, Any]) -> str:
     """Run a case after its fixes: what goes wrong, or an empty text when both modes give what the imperative block gave
     before (where it gave something)."""
-    after = run_apart(fix([rule], source))
+    after = run_apart(fix(load_rules(), source))
     values, wanted = after.get("values", {}), before.get("values", {}).get("imperative")
     raised = [after.get(mode) for mode in ("imperative", "hybridized")]
     if any(raised):
