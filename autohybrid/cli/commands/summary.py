@@ -121,6 +121,7 @@ def _of_graph(path: str, shapes: Mapping[str, Shape], params: str | None) -> tup
             )
         )
     total = [_elements(known[name]) for name in parameters if "?" not in known.get(name, "?")]
+    line = f"{len(rows)} layers, {len(parameters)} parameter arrays with {sum(total):,} elements"
     hint = "; `?` is not known without --shape NAME=SHAPE" if any("?" in row[2] for row in rows) else ""
     return ("layer", "operator", "output", "parameters", "from"), rows, [line + hint]
 
