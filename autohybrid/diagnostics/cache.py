@@ -15,7 +15,7 @@ from typing import Any
 
 from autohybrid.diagnostics.files import InputFile
 from autohybrid.diagnostics.model import Applicability, Confidence, Diagnostic, Edit, Fix, Label, Severity
-from autohybrid.diagnostics.plugins import RULES_GROUP, entry_point_state
+from autohybrid.plugins import RULES_GROUP, entry_point_state
 from autohybrid.spans import Span
 from autohybrid.version import __version__
 

@@ -51,9 +51,18 @@ def findings_of(block: Any) -> Findings:
 
     Notes, and what comments in the source silence, are left out.
     """
+    if not _has_own_code(block):
+        return Findings()
     from autohybrid.analysis.project import analyze_live
 
     return _judged(analyze_live(block))
+
+
+def _has_own_code(block: Any) -> bool:
+    """Whether the class of the block, or of one below it, is not autohybrid's; the analysis is loaded only then."""
+    if any(not base.__module__.startswith("autohybrid.") for base in type(block).__mro__[:-1]):
+        return True
+    return any(_has_own_code(child) for child in block._children.values())
 
 
 def findings_of_class(cls: type) -> Findings:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autohybrid.diagnostics.plugins import entry_point_state, has_entry_points
+from autohybrid.plugins import entry_point_state, has_entry_points
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = '''

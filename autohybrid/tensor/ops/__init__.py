@@ -9,9 +9,9 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
 
+from autohybrid.plugins import OPERATORS_GROUP, has_entry_points
 from autohybrid.tensor.opdef import OpDef
 
 
@@ -40,5 +40,8 @@ def get_operator(name: str) -> OpDef:
 def _records() -> Iterator[OpDef]:
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
         yield from importlib.import_module(f"{__name__}.{module.name}").OPERATORS
-    for point in entry_points(group="autohybrid.ops"):
-        yield from point.load()
+    if has_entry_points(OPERATORS_GROUP):
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=OPERATORS_GROUP):
+            yield from point.load()

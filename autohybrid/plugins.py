@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 RULES_GROUP = "autohybrid.rules"
+OPERATORS_GROUP = "autohybrid.ops"
 _FOLDERS = (".dist-info", ".egg-info")
 
 
