@@ -17,14 +17,19 @@ from autohybrid.analysis.values import (
     NEVER,
     NONE,
     ClassRef,
+    External,
     Func,
     Instance,
+    Layer,
     Map,
     Namespace,
+    Never,
+    Operator,
     RecordType,
     Seq,
     Static,
     Super,
+    Union,
     Unknown,
     Value,
     join,
@@ -157,19 +162,47 @@ def _is_recursive(frame: Frame, function: Func) -> bool:
 
 
 def _summary_key(frame: Frame, function: Func, arguments: Arguments, fields: Env) -> tuple[object, ...] | None:
-    if function.closure is not None or frame.handlers or frame.raising or frame.constructing:
+    if function.closure is not None or frame.handlers or frame.raising:
         return None
+    place: tuple[object, ...]
+    if frame.constructing:
+        sources: list[object] = []
+        if function.receiver is not None or not all(_stands_alone(value, sources) for value in arguments.all):
+            return None
+        place = ("constructing", frame.depth, frame.loops, frame.doubt > 0, *sources)
+    else:
+        place = (function.receiver, frozenset(fields.items()))
     return (
         function.node,
-        function.receiver,
         arguments.positional,
         tuple(arguments.keywords.items()),
         arguments.star,
         arguments.double_star,
-        frozenset(fields.items()),
         frame.quiet,
         EAGER in frame.env,
+        place,
     )
+
+
+def _stands_alone(value: Value, sources: list[object]) -> bool:
+    """Whether a value says all about itself, so that what a constructor has done so far cannot change what a call
+    makes of it. Adds the constructor arguments that it came from, which equality leaves out, to `sources`."""
+    kind = value.__class__
+    if kind is Static or kind is Unknown:
+        sources.append(value.field)  # type: ignore[attr-defined]
+        return True
+    if isinstance(value, Seq):
+        inner = value.items if value.items is not None else (value.element,)
+        return all(_stands_alone(item, sources) for item in inner)
+    if isinstance(value, Map):
+        return all(_stands_alone(item, sources) for item in (*(item for _, item in value.items), value.element))
+    if isinstance(value, Union):
+        return all(_stands_alone(member, sources) for member in value.members)
+    if isinstance(value, Instance):
+        return value.ident < 0
+    if isinstance(value, Func):
+        return value.receiver is None and value.closure is None
+    return kind in (ClassRef, External, Layer, Namespace, Never, Operator)
 
 
 def _check_namespace_argument(frame: Frame, function: Func, arguments: Arguments, node: ast.AST) -> None:

@@ -181,7 +181,9 @@ class ProjectIndex:
         return self._parsed[path]
 
     def check(self, path: str) -> None:
-        """Look for a syntax error in a file that may not be needed: a table of its symbols is cheaper than a tree."""
+        """Look for a syntax error in a file that was not needed: a table of its symbols is cheaper than a tree."""
+        if path in self._parsed:
+            return
         try:
             symtable.symtable(self.files[path].text.removeprefix(_MARK), path, "exec")
         except SyntaxError as error:

@@ -77,8 +77,6 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
     wanted = [file for file in files if mentions_blocks(file.text)]
     paths = {file.path for file in wanted}
     others = {file.path: base_names(file.text) for file in files if file.path not in paths}
-    for path in others:
-        index.check(path)
     while wanted:
         for file in wanted:
             module = index.module_of(file.path)
@@ -88,6 +86,8 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
         wanted = [index.files[path] for path in _derived(session, others)]
         for file in wanted:
             del others[file.path]
+    for path in others:
+        index.check(path)
     for event in settled_events(session):
         events.setdefault(event.span.path, []).append(event)
     for path, error in index.errors.items():
