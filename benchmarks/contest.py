@@ -71,7 +71,9 @@ def run(module: str, description: str | None) -> None:
     parser.add_argument("--turn", type=float, default=50.0, help="milliseconds of each turn")
     parser.add_argument("--json", default="", help="also write the figures to this file")
     options = parser.parse_args()
-    contenders = [Contender("autohybrid", sys.executable), Contender("numpy", sys.executable)]
+    contenders = [Contender("autohybrid", sys.executable)]
+    if hasattr(importlib.import_module(f"benchmarks.{module}"), "by_hand"):
+        contenders.append(Contender("numpy", sys.executable))
     if options.mxnet:
         contenders += [Contender("mxnet", options.mxnet), Contender("mxnet-static", options.mxnet)]
     table = contest(f"benchmarks.{module}", contenders, options.threads, options.rounds, options.turn / 1000)

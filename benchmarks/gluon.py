@@ -43,6 +43,34 @@ def inference(framework: str, make_net: Callable[[Any], Any], inputs: Sequence[n
     return call, lambda: shown(leaves(net(*data))[0])
 
 
+def training(framework: str, make_net: Callable[[Any], Any], x: np.ndarray[Any, Any]) -> Workload:
+    """One step of training with ten classes; what is compared is the loss of each image after three steps."""
+    mx = load(framework)
+    net = make_net(mx)
+    net.initialize()
+    data = mx.nd.array(x)
+    labels = mx.nd.array(np.arange(len(x)) % 10)
+    net(data).wait_to_read()
+    fill(net, mx)
+    hybridize(net, framework)
+    loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    hybridize(loss, framework)
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001, "momentum": 0.9})
+
+    def call() -> Any:
+        with mx.autograd.record():
+            losses = loss(net(data), labels)
+        losses.backward()
+        trainer.step(len(x))
+        losses.wait_to_read()
+        return losses
+
+    call()
+    call()
+    third = shown(call())
+    return call, lambda: third
+
+
 def hybridize(net: Any, framework: str) -> None:
     """Hybridize; the contender `mxnet-static` with static memory and shapes."""
     static = framework == "mxnet-static"

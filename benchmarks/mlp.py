@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contest import run
+from benchmarks.gluon import load
 
 SIZES = (512, 256, 128, 2)
 BATCH = 1
@@ -32,15 +33,12 @@ def make(framework: str, threads: int) -> tuple[Callable[[], object], Callable[[
     """The call to time, and the numbers it computes."""
     x, layers = arrays()
     if framework == "numpy":
-        return _numpy(x, layers)
+        return by_hand(x, layers)
     return _gluon(framework, x, layers)
 
 
 def _gluon(framework: str, x: Any, layers: Any) -> tuple[Callable[[], object], Callable[[], list[float]]]:
-    if framework == "autohybrid":
-        import autohybrid as mx
-    else:
-        import mxnet as mx
+    mx = load(framework)
     net = mx.gluon.nn.HybridSequential()
     for i, size in enumerate(SIZES[1:]):
         net.add(mx.gluon.nn.Dense(size, activation="relu" if i < len(SIZES) - 2 else None))
@@ -57,7 +55,9 @@ def _gluon(framework: str, x: Any, layers: Any) -> tuple[Callable[[], object], C
     return lambda: net(data).wait_to_read(), lambda: net(data).asnumpy().ravel().tolist()
 
 
-def _numpy(x: Any, layers: Any) -> tuple[Callable[[], object], Callable[[], list[float]]]:
+def by_hand(x: Any, layers: Any) -> tuple[Callable[[], object], Callable[[], list[float]]]:
+    """The same net in plain NumPy, with transposed weights: what a call costs without a framework."""
+
     transposed = [(np.ascontiguousarray(w.T), b) for w, b in layers]
 
     def call() -> Any:
