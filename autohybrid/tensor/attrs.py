@@ -40,7 +40,8 @@ class Attr:
 
     `type` is one of `int float bool str shape ints floats dtype enum`; a `?` behind it admits None.
     `shape` is a tuple of ints (a lone int n stands for `(n,)`); `ints` is the same with None allowed inside.
-    `choices` limits `enum` and, where given, `dtype`.
+    `choices` limits `enum` and, where given, `dtype`; `low` and `high`, both allowed themselves, limit numbers
+    (given together).
     """
 
     name: str
@@ -48,6 +49,8 @@ class Attr:
     default: Any = REQUIRED
     choices: tuple[Any, ...] = ()
     doc: str = ""
+    low: float | None = None
+    high: float | None = None
 
     @property
     def required(self) -> bool:
@@ -63,6 +66,8 @@ class Attr:
         result = _PARSERS[kind](value)
         if self.choices and result not in self.choices:
             raise ValueError(f"expected one of {', '.join(map(repr, self.choices))}")
+        if self.low is not None and self.high is not None and not self.low <= result <= self.high:
+            raise ValueError("it lies outside")
         return result
 
 
@@ -145,6 +150,8 @@ def describe_type(attr: Attr) -> str:
         text = "one of " + ", ".join(map(repr, attr.choices))
     else:
         text = {"shape": "tuple of int", "ints": "tuple of int or None", "floats": "tuple of float"}.get(kind, kind)
+    if attr.low is not None:
+        text += f" from {attr.low} to {attr.high}"
     return text + (" or None" if optional else "")
 
 

@@ -22,7 +22,7 @@ def _in_float(image: Any) -> Any:
 
 
 def _like(xp: Any, values: Any, image: Any) -> Any:
-    if image.dtype.kind in "iu":
+    if image.dtype.name == "uint8":
         values = xp.clip(values, 0, 255)
     return values.astype(image.dtype, copy=False)
 

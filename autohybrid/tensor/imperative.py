@@ -16,6 +16,7 @@ from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.backend import array_namespace, namespace_of
 from autohybrid.tensor.frontend import BoundCall
 from autohybrid.tensor.opdef import OpDef
+from autohybrid.tensor.ops import get_operator
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.shapes import same_dtype, same_shape
 from autohybrid.tensor.tape import TapeNode, state
@@ -39,6 +40,9 @@ def call_operator(call: BoundCall) -> Any:
 
 def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) -> Any:
     """Run `op` on NDArrays. Raises MXNetError for shapes, dtypes or values that the operator refuses."""
+    if out is not None and op.out_join is not None and (joint := op.out_join(attrs)) is not None:
+        join = get_operator(joint)
+        return invoke(join, join.parse({}), [out, invoke(op, attrs, inputs)], out)
     if state.builder is not None:
         return state.builder.stage(op, attrs, inputs, out)
     if out is None and op.is_plain and inputs:

@@ -96,6 +96,8 @@ class OpDef:
     open_attrs     unknown keywords are kept (CustomOp)
     session        makes, from the attributes' text, the object that forward and backward of one call share; it is
                    `attrs.session`, and says through `active_inputs` what inputs there are, by position or by name
+    out_join       names, for some attributes, the operator that joins the result with what `out=` holds; None: `out` is
+                   overwritten
     stores_sparse  imperative calls may give a sparse array even of dense inputs; see tensor/sparse_calls
     is_identity    `(attrs, train)`: whether the first output is then the first input, unchanged
     fast           optional code template for the generated executor, see tensor/templates
@@ -127,6 +129,7 @@ class OpDef:
     validate: bool = True
     open_attrs: bool = False
     session: Callable[[Mapping[str, str]], Any] | None = None
+    out_join: Callable[[Attrs], str | None] | None = None
     stores_sparse: bool = False
     is_identity: Callable[[Attrs, bool], bool] | None = None
     fast: Callable[..., Any] | None = None

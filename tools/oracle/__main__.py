@@ -78,7 +78,7 @@ def _both(python: str, cases: list[dict[str, Any]]) -> tuple[list[Any], list[Any
         other = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         ours = [run_case(autohybrid, case) for case in cases]
         _, messages = other.communicate()
-        theirs = [unpack(r) for r in read_results(str(answer))]
+        theirs = [unpack(r) for r in read_results(str(answer))[0]]
     if len(theirs) != len(cases):
         raise SystemExit(f"{python} could not run the cases:\n{messages[-2000:]}")
     return ours, theirs

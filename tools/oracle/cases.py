@@ -90,7 +90,7 @@ def _vary(state: np.random.RandomState, op: OpDef, sample: Sample) -> Call:
             for _ in range(int(state.randint(1, 3))):
                 attr = op.attrs[state.randint(len(op.attrs))]
                 rank = len(shapes[0]) if shapes else 1
-                if attr.name != op.variadic:
+                if attr.name != op.variadic and not attr.type.startswith("str"):
                     attrs[attr.name] = _draw(state, attr, attrs, rank)
         dtypes = base.dtypes
         if state.rand() < 0.3:

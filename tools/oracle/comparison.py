@@ -66,7 +66,8 @@ def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> Iterator[tuple[
         yield from _refusals(ours.get("error"), theirs.get("error"), "")
         return
     yield from _arrays("outputs", ours["outputs"], theirs["outputs"])
-    yield from _arrays("changed inputs", ours.get("inputs", []), theirs.get("inputs", []))
+    if "inputs" in ours and "inputs" in theirs:  # after a backward pass that was refused there are none
+        yield from _arrays("changed inputs", ours["inputs"], theirs["inputs"])
     if "gradient_error" in ours or "gradient_error" in theirs:
         yield from _refusals(ours.get("gradient_error"), theirs.get("gradient_error"), "gradient ")
         return

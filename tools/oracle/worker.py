@@ -21,7 +21,7 @@ def main(given: str, answer: str) -> None:
     import mxnet as mx
 
     cases: list[Any] = pickle.loads(Path(given).read_bytes())
-    done = 0
+    done = read = 0
     while done < len(cases):
         end = min(done + _BATCH, len(cases))
         child = os.fork()
@@ -29,10 +29,11 @@ def main(given: str, answer: str) -> None:
             _run(mx, cases[done:end], answer)
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        done = _count(answer)
+        fresh, read = read_results(answer, read)
+        done += len(fresh)
         if status and done < end:
             _append(answer, {"died": True})
-            done += 1
+            done, read = done + 1, os.path.getsize(answer)
 
 
 def _run(mx: Any, cases: list[Any], answer: str) -> None:
@@ -47,17 +48,14 @@ def _append(answer: str, result: Any) -> None:
         pickle.dump(result, stream, protocol=4)
 
 
-def _count(answer: str) -> int:
-    return len(read_results(answer))
-
-
-def read_results(answer: str) -> list[Any]:
-    """The results in the file so far."""
+def read_results(answer: str, start: int = 0) -> tuple[list[Any], int]:
+    """The results in the file from `start` on, and where the next one would begin."""
     results = []
     with open(answer, "rb") as stream:
+        stream.seek(start)
         while stream.peek(1):
             results.append(pickle.load(stream))
-    return results
+        return results, stream.tell()
 
 
 if __name__ == "__main__":

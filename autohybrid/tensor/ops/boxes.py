@@ -46,6 +46,12 @@ def _nms_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape]
         for name, column in last.items():
             if not (-1 if name == "id_index" else 0) <= column < data[-1]:
                 raise MXNetError(f"`{name}` {getattr(attrs, name)} needs column {column}, data has {data[-1]} columns")
+    taken = range(attrs.coord_start, attrs.coord_start + 4)
+    if attrs.score_index in taken or attrs.id_index in taken or attrs.id_index == attrs.score_index:
+        raise MXNetError(
+            f"`coord_start` {attrs.coord_start} (4 columns), `score_index` {attrs.score_index} and `id_index` "
+            f"{attrs.id_index} must name different columns"
+        )
     return [data], [data, data[:-1]]
 
 

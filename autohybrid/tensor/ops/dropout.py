@@ -52,7 +52,7 @@ OPERATORS = (
         "Dropout",
         _kernel,
         attrs=(
-            Attr("p", "float", 0.5),
+            Attr("p", "float", 0.5, low=0, high=1),
             Attr("mode", "enum", "training", ("always", "training")),
             Attr("axes", "shape", ()),
             Attr("cudnn_off", "bool?", False),

@@ -8,7 +8,7 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import OpDef, Sample, Shapes
 from autohybrid.tensor.shapes import fixed_dtype
 
-_INIT = Attr("init_output", "bool", True, doc="accepted; the result never depends on an earlier one")
+_INIT = Attr("init_output", "bool", True, doc="False: with `out=`, an earlier 0 in it stays 0")
 
 
 def _all_finite(xp: Any, attrs: Attrs, *arrays: Any) -> Any:
@@ -16,6 +16,10 @@ def _all_finite(xp: Any, attrs: Attrs, *arrays: Any) -> Any:
     for array in arrays[1:]:
         result = result & xp.isfinite(array).all()
     return result.astype("float32").reshape(1)
+
+
+def _join(attrs: Attrs) -> str | None:
+    return None if attrs.init_output else "broadcast_minimum"
 
 
 def _one(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
@@ -29,6 +33,7 @@ OPERATORS: tuple[OpDef, ...] = (
         attrs=(_INIT,),
         infer_shape=_one,
         infer_dtype=fixed_dtype("float32"),
+        out_join=_join,
         doc="1 when every element is finite, else 0; shape (1,), float32.",
         samples=(
             Sample(((2, 3),)),
@@ -45,6 +50,7 @@ OPERATORS: tuple[OpDef, ...] = (
         active_inputs=lambda attrs: tuple(f"array_{i}" for i in range(attrs.num_arrays)),
         infer_shape=_one,
         infer_dtype=fixed_dtype("float32"),
+        out_join=_join,
         doc="1 when every element of all `num_arrays` arrays is finite, else 0; shape (1,), float32.",
         samples=(
             Sample(((2, 3), (4,)), {"num_arrays": 2}),

@@ -65,6 +65,9 @@ def _border(xp: Any, attrs: Attrs, image: Any) -> Any:
         raise MXNetError(f"`values` must have 1 or {image.shape[2]} numbers, got {values}")
     shape = (image.shape[0] + attrs.top + attrs.bot, image.shape[1] + attrs.left + attrs.right, image.shape[2])
     result = xp.empty(shape, dtype=image.dtype)
+    if image.dtype.kind in "iu":  # OpenCV rounds, and stops at the ends of the dtype
+        limits = xp.iinfo(image.dtype)
+        values = xp.clip(xp.rint(xp.asarray(values)), limits.min, limits.max)
     result[...] = xp.asarray(values).astype(image.dtype)
     result[attrs.top : attrs.top + image.shape[0], attrs.left : attrs.left + image.shape[1]] = image
     return result

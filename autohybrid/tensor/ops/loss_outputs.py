@@ -223,9 +223,9 @@ OPERATORS = (
         aux=("moving_avg",),
         variable_init={"moving_avg": '["zero", {}]'},
         attrs=(
-            Attr("sparseness_target", "float", 0.1),
+            Attr("sparseness_target", "float", 0.1, low=0, high=1),
             Attr("penalty", "float", 1e-3),
-            Attr("momentum", "float", 0.9),
+            Attr("momentum", "float", 0.9, low=0, high=1),
         ),
         infer_shape=_sparse_shape,
         infer_dtype=same_floating,

@@ -51,6 +51,10 @@ def _resized(attrs: Attrs, data: tuple[int, ...], like: Shape) -> tuple[int, int
     if attrs.mode == "like":
         assert like is not None
         return like[2], like[3]
+    if attrs.mode == "size" and attrs.scale_height is None:
+        return attrs.height, attrs.width  # a `scale_width` alone is not looked at
+    if attrs.mode == "size" and attrs.scale_width is None:
+        raise MXNetError("`scale_height` needs `scale_width` beside it")
     height = _target(attrs.mode, data[2], attrs.height, attrs.scale_height)
     return height, _target(attrs.mode, data[3], attrs.width, attrs.scale_width)
 

@@ -21,7 +21,7 @@ _ATTRS = (
     Attr("num_layers", "int"),
     Attr("bidirectional", "bool", False),
     Attr("mode", "enum", choices=("gru", "lstm", "rnn_relu", "rnn_tanh")),
-    Attr("p", "float", 0.0),
+    Attr("p", "float", 0.0, low=0, high=1),
     Attr("state_outputs", "bool", False),
     Attr("projection_size", "int?", None),
     Attr("lstm_state_clip_min", "float?", None),

@@ -15,7 +15,7 @@ from autohybrid.tensor.scatter import add_rows
 from autohybrid.tensor.shapes import require_known, same_floating, unify
 
 _SIZE = Attr("pooled_size", "shape")
-_SCALE = Attr("spatial_scale", "float")
+_SCALE = Attr("spatial_scale", "float", low=0, high=1)
 _POOL = (_SIZE, _SCALE)
 _ALIGN = (
     *_POOL,

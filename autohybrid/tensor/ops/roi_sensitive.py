@@ -13,7 +13,7 @@ from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.scatter import add_rows
 from autohybrid.tensor.shapes import require_known, same_floating, unify
 
-_SENSITIVE = (Attr("spatial_scale", "float"), Attr("output_dim", "int"))
+_SENSITIVE = (Attr("spatial_scale", "float", low=0, high=1), Attr("output_dim", "int"))
 _PLAIN = (*_SENSITIVE, Attr("pooled_size", "int"), Attr("group_size", "int", 0))
 _DEFORMABLE = (
     *_SENSITIVE,
@@ -21,10 +21,14 @@ _DEFORMABLE = (
     Attr("pooled_size", "int"),
     Attr("part_size", "int", 0),
     Attr("sample_per_part", "int", 1),
-    Attr("trans_std", "float", 0.0),
+    Attr("trans_std", "float", 0.0, low=0, high=1),
     Attr("no_trans", "bool", False),
 )
-_ROTATED = (Attr("pooled_size", "shape"), Attr("spatial_scale", "float"), Attr("sampling_ratio", "int", -1))
+_ROTATED = (
+    Attr("pooled_size", "shape"),
+    Attr("spatial_scale", "float", low=0, high=1),
+    Attr("sampling_ratio", "int", -1),
+)
 
 
 def _sensitive_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -58,18 +62,22 @@ def _channels(xp: Any, attrs: Attrs) -> Any:
 
 def _cell_masks(xp: Any, low: Any, high: Any, cells: int, extent: int, dtype: Any) -> Any:
     """1 / n at the n pixels of each cell of the spans: (regions, cells, extent)."""
-    size = xp.maximum(high - low, 0.1)[:, None] / cells
-    steps = xp.arange(cells)
-    start = xp.clip(xp.floor(steps * size + low[:, None]), 0, extent)
-    end = xp.clip(xp.ceil((steps + 1) * size + low[:, None]), 0, extent)
+    size = (xp.maximum(high - low, 0.1)[:, None] / cells).astype(low.dtype)
+    # MXNet's compiler joins this product and sum: one rounding, not two
+    edges = (xp.arange(cells + 1) * size.astype("float64") + low[:, None]).astype(low.dtype)
+    start = xp.clip(xp.floor(edges[:, :-1]), 0, extent)
+    end = xp.clip(xp.ceil(edges[:, 1:]), 0, extent)
     pixels = xp.arange(extent)
     inside = (pixels >= start[:, :, None]) & (pixels < end[:, :, None])
     return (inside / xp.maximum(end - start, 1)[:, :, None]).astype(dtype)
 
 
 def _averages(xp: Any, attrs: Attrs, data: Any, rois: Any) -> tuple[Any, Any, Any]:
-    bounds = _rounded(xp, rois[:, 1:].astype(xp.float64))
-    low, high = bounds[:, :2] * attrs.spatial_scale, (bounds[:, 2:] + 1) * attrs.spatial_scale
+    # In the precision of the data, with a scale in single precision, as in MXNet: rounding decides where cells begin.
+    precision = xp.promote_types(data.dtype, "float32")
+    bounds = _rounded(xp, rois[:, 1:].astype(xp.float64)).astype(precision)
+    scale = precision.type(xp.float32(attrs.spatial_scale))
+    low, high = bounds[:, :2] * scale, (bounds[:, 2:] + 1) * scale
     size = attrs.pooled_size
     rows = _cell_masks(xp, low[:, 1], high[:, 1], size, data.shape[2], data.dtype)
     columns = _cell_masks(xp, low[:, 0], high[:, 0], size, data.shape[3], data.dtype)
@@ -299,7 +307,7 @@ def _clamped_sample(xp: Any, x: Any, image: Any, rows: Any, columns: Any, used: 
 
 
 _ROIS = [[0, 0.3, 1.2, 5.1, 4.4], [1, 2, 0, 5, 3]]
-_TWO: dict[str, Any] = {"spatial_scale": 0.9, "output_dim": 2, "pooled_size": 3, "group_size": 2}
+_TWO: dict[str, Any] = {"spatial_scale": 0.75, "output_dim": 2, "pooled_size": 3, "group_size": 2}
 _MOVED: dict[str, Any] = {**_TWO, "trans_std": 0.1, "sample_per_part": 2, "part_size": 2}
 
 OPERATORS = (

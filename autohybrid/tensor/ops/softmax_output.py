@@ -20,7 +20,7 @@ _ATTRS = (
     Attr("preserve_shape", "bool", False),
     Attr("normalization", "enum", "null", ("batch", "null", "valid")),
     Attr("out_grad", "bool", False),
-    Attr("smooth_alpha", "float", 0.0),
+    Attr("smooth_alpha", "float", 0.0, low=0, high=1),
 )
 
 

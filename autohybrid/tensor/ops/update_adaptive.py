@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from autohybrid.errors import MXNetError
@@ -165,8 +166,8 @@ OPERATORS: tuple[OpDef, ...] = (
         ("d", "v", "z"),
         (
             LR,
-            Attr("beta1", "float", 0.6),
-            _BETA2,
+            Attr("beta1", "float", 0.6, low=0, high=1),
+            replace(_BETA2, low=0, high=1),
             _EPSILON,
             Attr("t", "int", doc="number of the step, from 1"),
             WD,

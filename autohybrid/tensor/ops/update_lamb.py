@@ -9,7 +9,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
-from autohybrid.tensor.shapes import fixed_dtype, unify, unify_all, unify_dtypes
+from autohybrid.tensor.shapes import unify, unify_all, unify_dtypes
 from autohybrid.tensor.update_records import multi_record
 from autohybrid.tensor.update_rules import CLIP, LR, RESCALE, lamb_direction, lamb_step
 
@@ -114,6 +114,11 @@ def _sum_of_squares(xp: Any, attrs: Attrs, *arrays: Any) -> Any:
     return xp.stack([xp.square(a.astype("float32", copy=False)).sum() for a in arrays]).astype("float32", copy=False)
 
 
+def _sums_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
+    known = next((d for d in ins if d is not None), None)
+    return [d or known for d in ins], ["float32"]
+
+
 def _one_each(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
     if attrs.num_arrays < 1:
         raise MXNetError(f"`num_arrays` must be positive, got {attrs.num_arrays}")
@@ -214,7 +219,7 @@ OPERATORS: tuple[OpDef, ...] = (
         variadic="num_arrays",
         active_inputs=_array_names,
         infer_shape=_one_each,
-        infer_dtype=fixed_dtype("float32"),
+        infer_dtype=_sums_dtype,
         doc="The sum of the squares of each of `num_arrays` arrays: shape (num_arrays,), float32.",
         samples=(
             Sample(((2, 3), (4,)), {"num_arrays": 2}),
