@@ -9,6 +9,7 @@ import numpy as np
 
 from autohybrid.context import Context
 from autohybrid.errors import MXNetError
+from autohybrid.graph.debug_text import graph_text, memory_text
 from autohybrid.graph.interpreter import Monitor, run
 from autohybrid.graph.symbol import Symbol
 from autohybrid.tensor import creation
@@ -168,7 +169,19 @@ class Executor:
             raise MXNetError(
                 f"the head gradient of output `{name}` has shape {given.shape}, the output has {output.shape}"
             )
-        return given.astype(output.dtype, copy=False)
+        converted: NDArray = given.astype(output.dtype, copy=False)
+        return converted
+
+    def debug_str(self) -> str:
+        """The graph as text, and the memory that its intermediate results take at one time."""
+        gradients = self.grad_dict
+        wanted = {name for name in self._names if gradients[name] is not None and self._requests[name] != "null"}
+        arrays = {**self.arg_dict, **self.aux_dict}
+        return graph_text(self._symbol._heads) + memory_text(self._symbol._heads, arrays, wanted)
+
+    def get_optimized_symbol(self) -> Symbol:
+        """The symbol that runs: the one that was bound, as results never depend on how it is run."""
+        return self._symbol
 
     def copy_params_from(
         self,

@@ -244,6 +244,20 @@ class Symbol:
         except OSError as error:
             raise MXNetError(f"cannot write {str(fname)!r}: {error.strerror or error}") from error
 
+    def debug_str(self) -> str:
+        """The graph as text: outputs, variables, and calls with their inputs and attributes."""
+        from autohybrid.graph.debug_text import graph_text
+
+        return graph_text(self._heads)
+
+    def _gen_atomic_symbol(self) -> Symbol:
+        """The operator of this symbol alone, without a name and inputs."""
+        node = self._heads[0][0]
+        if node.op is None:
+            raise MXNetError(f"`{node.name}` is a variable, which has no operator")
+        alone = Node(node.op, node.attrs, (), "")
+        return Symbol([(alone, index) for index in range(alone.visible_count)])
+
     # -- running -----------------------------------------------------------------------------------------------------
     def bind(
         self, ctx: Any, args: Any, args_grad: Any = None, grad_req: Any = "write", aux_states: Any = None, **kwargs: Any

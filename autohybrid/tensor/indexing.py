@@ -240,7 +240,13 @@ def _tensor_shape(builder: Any, part: Any) -> tuple[int, ...] | None:
     return tensor.shape
 
 
+def _is_contiguous(slc_key: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Whether `x[slc_key]` of an array of this shape shares its memory; the name on NDArray is MXNet's."""
+    return parse(slc_key, shape, _no_tensor).contiguous
+
+
 def install(cls: type[NDArray]) -> None:
     """Attach subscripts to `cls`."""
+    cls._basic_indexing_slice_is_contiguous = staticmethod(_is_contiguous)  # type: ignore[attr-defined]
     cls.__getitem__ = get_item  # type: ignore[method-assign]
     cls.__setitem__ = set_item  # type: ignore[method-assign]

@@ -163,3 +163,18 @@ def test_cached_op_computes_and_is_recorded() -> None:
     assert out.asnumpy().tolist() == [1, 4]
     with pytest.raises(ValueError, match="takes 2 arrays"):
         op(a)
+
+
+def test_debug_text_shows_the_graph_and_the_memory_that_gradients_keep() -> None:
+    data = mx.sym.var("data")
+    squares = data
+    for _ in range(4):
+        squares = squares * squares
+
+    def megabytes(symbol: mx.sym.Symbol, grad_req: str) -> int:
+        text = symbol.simple_bind(mx.cpu(), data=(1 << 18,), grad_req=grad_req).debug_str()
+        assert "Op:elemwise_mul, Name=" in text and "arg[1]=data(0) version=0" in text
+        return int(text.split("Total ")[1].split(" MB")[0])
+
+    assert [megabytes(squares, "write"), megabytes(squares, "null")] == [4, 2]
+    assert megabytes(mx.sym.stop_gradient(squares), "write") == 2
