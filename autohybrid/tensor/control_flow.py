@@ -56,8 +56,8 @@ def while_loop(
     """Run `output, loop_vars = func(*loop_vars)` while `cond(*loop_vars)` holds, at most `max_iterations` times.
 
     The loop variables may be lists of lists. Returns the outputs of the steps, stacked and filled with zeros to
-    `max_iterations` along the first axis ([] when no step ran), and the last loop variables. Raises ValueError when `max_iterations` is missing, or what the functions
-    return does not fit.
+    `max_iterations` along the first axis ([] when no step ran), and the last loop variables. Raises
+    ValueError when `max_iterations` is missing, or what the functions return does not fit.
     """
     if max_iterations is None:
         raise ValueError("while_loop: `max_iterations` must be given, it is the first extent of the outputs")
