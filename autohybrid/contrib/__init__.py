@@ -12,6 +12,7 @@ _MODULES = {
     "ndarray": "autohybrid.ndarray.contrib",
     "sym": "autohybrid.symbol.contrib",
     "symbol": "autohybrid.symbol.contrib",
+    "text": "autohybrid.contrib.text",
 }
 __all__ = list(_MODULES)
 
