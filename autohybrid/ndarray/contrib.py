@@ -4,7 +4,7 @@ from autohybrid.tensor.composites import isfinite, isinf, isnan
 from autohybrid.tensor.control_flow import cond, foreach, while_loop
 from autohybrid.tensor.imperative import call_operator as _call_operator
 from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
-from autohybrid.tensor.random import rand_zipfian
+from autohybrid.tensor.random import rand_zipfian, uniform
 from autohybrid.tensor.update_functions import (
     adamw_update,
     mp_adamw_update,
@@ -28,5 +28,6 @@ __all__ = [
     "multi_mp_adamw_update",
     "multi_mp_lamb_update",
     "rand_zipfian",
+    "uniform",
     "while_loop",
 ]

@@ -58,6 +58,11 @@ def wrapped(value: int, dtype: Any) -> int:
     return value - (1 << bits) if dtype.kind == "i" and value >> (bits - 1) else value
 
 
+def is_floating(tensor: Any) -> bool:
+    """Whether an NDArray holds floating-point numbers; for gradients that are zero for integers."""
+    return bool(tensor.dtype.__name__.startswith("float"))
+
+
 def divide(xp: Any, x: Any, y: Any) -> Any:
     """x / y, where one may be a number; of integers the quotient truncated towards zero."""
     array = x if hasattr(x, "dtype") else y

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.tensor.attrs import Attrs
-from autohybrid.tensor.elementwise import divide, numeric_dtype
+from autohybrid.tensor.elementwise import divide, is_floating, numeric_dtype
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample, Shapes
 from autohybrid.tensor.shapes import broadcast, same_dtype, unify
 from autohybrid.tensor.templates import ufunc
@@ -100,7 +100,13 @@ def _div_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
     return F.negative(F.broadcast_div(h * out, y))
 
 
+def _mod_by_x(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    return h if is_floating(x) else F.zeros_like(h)
+
+
 def _mod_by_y(F: Any, h: Any, x: Any, y: Any, out: Any) -> Any:
+    if not is_floating(x):
+        return F.zeros_like(h)
     return F.negative(h * F.floor(F.broadcast_div(x, y)))
 
 
@@ -230,7 +236,7 @@ _ROWS = (
          "elemwise_mul", ("_Mul", "_mul", "_sparse_elemwise_mul"), _mul, _mul_by_x, _mul_by_y, "x * y"),
     _Row("broadcast_div", ("_sparse_broadcast_div",),
          "elemwise_div", ("_Div", "_div", "_sparse_elemwise_div"), _div, _div_by_x, _div_by_y, "x / y", 0.5, 2.0),
-    _Row("broadcast_mod", (), "_mod", ("_Mod",), _mod, _pass, _mod_by_y,
+    _Row("broadcast_mod", (), "_mod", ("_Mod",), _mod, _mod_by_x, _mod_by_y,
          "the remainder of x / y with the sign of y (0 where y is 0)", 0.5, 2.0),
     _Row("broadcast_power", (), "_power", ("_Power",), _power, _power_by_x, _power_by_y, "x to the power y", 0.5, 2.0),
     _Row("broadcast_maximum", ("_npi_maximum",), "_maximum", ("_Maximum",), _maximum, _maximum_by_x, _maximum_by_y,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.tensor.attrs import Attrs
-from autohybrid.tensor.elementwise import SCALAR_ATTRS, divide, scalar_dtype, with_scalar
+from autohybrid.tensor.elementwise import SCALAR_ATTRS, divide, is_floating, scalar_dtype, with_scalar
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample
 from autohybrid.tensor.templates import power_with_scalar, ufunc_with_scalar
 
@@ -52,6 +52,8 @@ def _reciprocal_slope(F: Any, h: Any, s: float, node: GradNode) -> Any:
 
 
 def _remainder_slope(F: Any, h: Any, s: float, node: GradNode) -> Any:
+    if not is_floating(node.inputs[0]):
+        return F.zeros_like(h)
     return F.negative(h * F.floor(F._rdiv_scalar(node.inputs[0], scalar=s)))
 
 
@@ -92,7 +94,7 @@ _ROWS = (
         "_mod_scalar",
         ("_ModScalar",),
         _remainder,
-        lambda F, h, s, n: h,
+        lambda F, h, s, n: h if is_floating(n.inputs[0]) else F.zeros_like(h),
         "the remainder of x / scalar, with the sign of the scalar",
     ),
     _Row(

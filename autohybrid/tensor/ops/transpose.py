@@ -123,6 +123,8 @@ def _infer_depth_to_space(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shap
     block, shape = _block(attrs), _four(ins[0])
     assert shape is not None
     n, c, h, w = shape
+    if 0 in (h, w):
+        raise MXNetError(f"there are no elements to rearrange in shape {shape}")
     target = (n, _divided(c, block * block, "channel"), _times(h, block), _times(w, block))
     return [shape], [unify(target, outs[0])]
 
@@ -233,6 +235,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Sample(((1, 3, 2, 2),), {"block_size": 1}),
             Sample(((1, 5, 2, 2),), {"block_size": 2}, error="MXNetError"),
             Sample(((1, 4, 2, 2),), {"block_size": 0}, error="MXNetError"),
+            Sample(((1, 4, 0, 2),), {"block_size": 2}, error="MXNetError"),
         ),
     ),
     OpDef(
