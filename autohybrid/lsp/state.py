@@ -15,7 +15,7 @@ from autohybrid.config import SettingsError
 from autohybrid.lsp.diagnostics import Pages, by_document
 from autohybrid.lsp.documents import Documents, to_path
 from autohybrid.lsp.options import Options
-from autohybrid.lsp.project import Project, make_project, read_text
+from autohybrid.lsp.project import Project, keep_in_memory, make_project, read_text
 from autohybrid.version import __version__
 
 DEBOUNCE = 0.1  # seconds from the last keystroke to the findings that are sent unasked
@@ -163,6 +163,7 @@ class Server(LanguageServer):
         for path in project.stale:
             await asyncio.sleep(0)
             project.run_stale(path)
+        keep_in_memory()
         self.publish()
         self.refresh()
 
