@@ -51,7 +51,7 @@ from autohybrid.transform.fixes.operators import (
     fix_positional_context,
     fix_symbol_operator,
 )
-from autohybrid.transform.fixes.shapes import fix_sizes, fix_whole_shape
+from autohybrid.transform.fixes.shapes import fix_named_shape, fix_sizes, fix_whole_shape
 from autohybrid.transform.fixes.site import ParsedFile, Site, make_fix, parse_file
 from autohybrid.transform.fixes.statements import (
     keep_array_branch,
@@ -68,7 +68,7 @@ from autohybrid.transform.fixes.subscripts import fix_subscript
 Builder = Callable[[Site], Fix | None]
 
 _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
-    "AH101": (fix_parameter_shape, fix_whole_shape, fix_sizes, fix_shape_number, inline_helper),
+    "AH101": (fix_parameter_shape, fix_whole_shape, fix_named_shape, fix_sizes, fix_shape_number, inline_helper),
     "AH102": (
         fix_dtype,
         remove_never_branch,

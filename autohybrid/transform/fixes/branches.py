@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from autohybrid.diagnostics.model import Edit, Fix
-from autohybrid.transform.fixes.selection import Choice, choose
+from autohybrid.transform.fixes.selection import Choice, choose, mask
 from autohybrid.transform.fixes.site import Site, make_fix, needs_brackets
 
 
@@ -72,8 +72,8 @@ def condition_text(site: Site, test: ast.expr, space: str) -> str | None:
     """A condition as a tensor: `and`, `or` and `not` become operators; None where a Python value takes part."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         if site.is_tensor(test.operand) and not isinstance(test.operand, ast.Compare | ast.BoolOp):
-            text = site.text(test.operand)
-            return f"({text}) == 0" if needs_brackets(test.operand) else f"{text} == 0"
+            operand = site.text(test.operand)
+            return f"({operand}) == 0" if needs_brackets(test.operand) else f"{operand} == 0"
         inner = condition_text(site, test.operand, space)
         return None if inner is None else f"({inner}) == 0"
     if isinstance(test, ast.BoolOp):
@@ -90,8 +90,8 @@ def condition_text(site: Site, test: ast.expr, space: str) -> str | None:
     if not site.is_tensor(test):
         return None
     # A bare input as the condition fails in MXNet's backward pass of `cond`.
-    text = f"({site.text(test)})" if needs_brackets(test) else site.text(test)
-    return site.text(test) if isinstance(test, ast.Compare) else f"{text} != 0"
+    bare = f"({site.text(test)})" if needs_brackets(test) else site.text(test)
+    return site.text(test) if isinstance(test, ast.Compare) else f"{bare} != 0"
 
 
 def _chain(site: Site, test: ast.Compare, space: str) -> str | None:
@@ -120,6 +120,9 @@ def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, messa
     after = following[following.index(branch) + 1 :] if branch in following else []
     if isinstance(then, ast.Return) and then.value is not None:
         rest = branch.orelse or after
+        chain = _chained_returns(site, branch, after, space)
+        if chain is not None:
+            return make_fix(message, [site.restated(branch, chain[0], f"return {chain[1]}")])
         if len(rest) != 1 or not isinstance(rest[0], ast.Return) or rest[0].value is None:
             return None
         choice = choose(site, condition, then.value, rest[0].value, branch)
@@ -141,7 +144,64 @@ def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, messa
     return None if choice is None else make_fix(message, [_stated(site, branch, branch, f"{target} =", choice)])
 
 
+def _chained_returns(site: Site, branch: ast.If, after: list[ast.stmt], space: str) -> tuple[ast.stmt, str] | None:
+    """`if a: return x`, `elif b: return y`, `return z`: the last statement and the nested choice."""
+    if len(branch.orelse) != 1 or not isinstance(branch.orelse[0], ast.If):
+        return None
+    sides: list[tuple[str, ast.expr]] = []
+    rest: list[ast.stmt] = [branch]
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        current = rest[0]
+        condition = condition_text(site, current.test, space)
+        result = current.body[0]
+        if len(current.body) != 1 or not isinstance(result, ast.Return) or result.value is None or condition is None:
+            return None
+        sides.append((condition, result.value))
+        rest = current.orelse
+    end: ast.stmt = branch if rest else (after[0] if len(after) == 1 else branch)
+    last = rest[0] if len(rest) == 1 else end
+    if not isinstance(last, ast.Return) or last.value is None or not site.is_tensor(last.value):
+        return None
+    text = site.text(last.value)
+    for condition, value in reversed(sides):
+        if not site.is_tensor(value):
+            return None
+        text = f"{space}.where({mask(space, site.text(value), condition)}, {site.text(value)}, {text})"
+    return end, text
+
+
 def _stated(site: Site, first: ast.stmt, last: ast.stmt, start: str, choice: Choice) -> Edit:
     lines = [choice.before] if choice.before else []
     text = f"\n{site.indent(first)}".join([*lines, f"{start} {choice.text}"])
     return site.restated(first, last, text)
+
+
+def _fix_sides(site: Site, branch: ast.If, condition: str, space: str, message: str) -> Fix | None:
+    """Sides of several assignments: both are computed under names of their own, then chosen name by name."""
+    decided = site.free_name("condition", branch)
+    lines = [f"{decided} = {condition}"]
+    results: list[dict[str, str]] = []
+    for body, suffix in ((branch.body, "then"), (branch.orelse, "otherwise")):
+        renamed: dict[str, str] = {}
+        for statement in body:
+            if not isinstance(statement, ast.Assign) or not site.is_tensor(statement.value):
+                return None
+            target = statement.targets[0]
+            if len(statement.targets) != 1 or not isinstance(target, ast.Name):
+                return None
+            reads = [item for item in ast.walk(statement.value) if isinstance(item, ast.Name) and item.id in renamed]
+            value = site.spliced(statement.value, {item: renamed[item.id] for item in reads})
+            renamed.setdefault(target.id, site.free_name(f"{target.id}_{suffix}", branch))
+            lines.append(f"{renamed[target.id]} = {value}")
+        results.append(renamed)
+    then, otherwise = results
+    known = {argument.arg for argument in getattr(site.function(branch), "args", ast.arguments(args=[])).args}
+    body = site.body_of(branch)
+    for statement in body[: body.index(branch)] if branch in body else []:
+        known |= {item.id for item in ast.walk(statement) if isinstance(item, ast.Name)}
+    for name in dict.fromkeys([*then, *otherwise]):
+        if name not in known and not (name in then and name in otherwise):
+            return None
+        first, second = then.get(name, name), otherwise.get(name, name)
+        lines.append(f"{name} = {space}.where({mask(space, first, decided)}, {first}, {second})")
+    return make_fix(message, [site.restated(branch, branch, f"\n{site.indent(branch)}".join(lines))])

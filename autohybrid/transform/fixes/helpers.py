@@ -6,7 +6,7 @@ import ast
 
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.spans import Span
-from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix, needs_brackets
+from autohybrid.transform.fixes.site import FunctionNode, Site, is_receiver, make_fix, needs_brackets
 
 
 def inline_helper(site: Site) -> Fix | None:
@@ -42,7 +42,7 @@ def _calls(site: Site, function: FunctionNode) -> list[ast.Call] | None:
     is_method = isinstance(site.parent(function), ast.ClassDef)
     found: list[ast.Call] = []
     for node in ast.walk(site.file.tree):
-        used = node.attr if is_method and isinstance(node, ast.Attribute) else ""
+        used = node.attr if is_method and isinstance(node, ast.Attribute) and is_receiver(site, node.value) else ""
         if not is_method and isinstance(node, ast.Name):
             used = node.id
         if used == function.name:

@@ -213,7 +213,9 @@ class Lift:
 
     def _other(self, node: ast.AST) -> tuple[str, Kind]:
         """Any other expression: what is inside it changes, and a number there cannot become a tensor."""
-        texts: dict[ast.AST, str] = {child: self._inner(child) for child in self._children(node) if child in self._affected}
+        texts: dict[ast.AST, str] = {
+            child: self._inner(child) for child in self._children(node) if child in self._affected
+        }
         kind = Kind.TENSOR if self._site.is_tensor(node) else Kind.OTHER
         return self._site.spliced(node, texts), kind
 

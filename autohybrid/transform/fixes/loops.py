@@ -182,6 +182,8 @@ def _folded(site: Site, loop: ast.For, tensor: str, space: str) -> Fix | None:
     if loop.orelse or len(loop.body) != 1 or not isinstance(loop.target, ast.Name):
         return None
     row = loop.target.id
+    if isinstance(statement, ast.Expr):
+        return _listed(site, loop, statement.value, tensor, space)
     if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
         target, step = statement.target, statement.value
         added: ast.expr | None = step
@@ -203,6 +205,26 @@ def _folded(site: Site, loop: ast.For, tensor: str, space: str) -> Fix | None:
     state = site.spliced(step, {x: "states[0]" for x in ast.walk(step) if isinstance(x, ast.Name) and x.id == name})
     text = f"{name} = {space}.contrib.foreach(lambda {row}, states: ([], [{state}]), {tensor}, [{name}])[1][0]"
     return make_fix("use `foreach`", [site.restated(loop, loop, text)])
+
+
+def _listed(site: Site, loop: ast.For, call: ast.expr, tensor: str, space: str) -> Fix | None:
+    """`for row in x: outs.append(f(row))`, where the list is only handed to an operator as `*outs`."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+        return None
+    name, function = site.text(call.func.value), site.function(loop)
+    start = _start(site, loop, name)
+    if call.func.attr != "append" or start is None or function is None or site.text(start.value) != "[]":
+        return None
+    reads = [
+        item
+        for item in ast.walk(function)
+        if isinstance(item, ast.Name) and item.id == name and isinstance(item.ctx, ast.Load)
+    ]
+    if any(item is not call.func.value and not isinstance(site.parent(item), ast.Starred) for item in reads):
+        return None
+    assert isinstance(loop.target, ast.Name)
+    rows = foreach(space, loop.target.id, site.text(call.args[0]), tensor)
+    return make_fix("use `foreach`", [*site.removal(start), site.restated(loop, loop, f"{name} = {rows}")])
 
 
 def _added(step: ast.expr, target: ast.expr) -> ast.expr | None:

@@ -6,7 +6,7 @@ import ast
 
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.spans import Span
-from autohybrid.transform.fixes.site import SAFE, FunctionNode, Site, make_fix
+from autohybrid.transform.fixes.site import SAFE, FunctionNode, Site, is_receiver, make_fix
 
 _ARRAYS = frozenset({"nd", "mx.nd", "mxnet.nd", "mx.ndarray", "mxnet.ndarray", "ndarray", "F"})
 
@@ -39,7 +39,7 @@ def _calls(site: Site, function: FunctionNode, is_method: bool) -> list[ast.Call
     """Every call of a function in the file; None when it is used in another way."""
     found: list[ast.Call] = []
     for node in ast.walk(site.file.tree):
-        used = node.attr if is_method and isinstance(node, ast.Attribute) else ""
+        used = node.attr if is_method and isinstance(node, ast.Attribute) and is_receiver(site, node.value) else ""
         if not is_method and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             used = node.id
         if used == function.name:

@@ -19,8 +19,11 @@ class Target:
     elements: tuple[ast.expr, ...]
     shape: ast.expr | None
 
-    def text(self, site: Site, codes: Sequence[str]) -> str:
-        """The call with another target."""
+    def text(self, site: Site, codes: Sequence[str], *, reverse: bool = False) -> str:
+        """The call with another target; `reverse` counts its codes from the last axis."""
+        if reverse:
+            text = self.text(site, codes)
+            return f"{text[:-1]}, reverse=True)"
         target = f"({codes[0]},)" if len(codes) == 1 else f"({', '.join(codes)})"
         if self.shape is not None:
             return site.spliced(self.call, {self.shape: target})
@@ -100,6 +103,19 @@ def codes_of(site: Site, elements: Sequence[ast.expr], dims: Dims) -> list[str] 
         source += 1
         position += 1
     return codes if inferred <= 1 else _with_rest(codes, elements, dims)
+
+
+def codes_from_the_end(site: Site, elements: Sequence[ast.expr], dims: Dims) -> list[str] | None:
+    """The target as codes that count from the last axis, for sizes given by negative axes."""
+    codes: list[str] = []
+    for position, item in enumerate(elements):
+        axis = dims.axes.get(item)
+        if axis is None and _holds_size(item, dims):
+            return None
+        if axis is not None and (not dims.same or axis != position - len(elements)):
+            return None
+        codes.append(site.text(item) if axis is None else "0")
+    return codes if codes.count("-1") <= 1 else None
 
 
 def _with_rest(codes: list[str], elements: Sequence[ast.expr], dims: Dims) -> list[str] | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.transform.fixes.lift import Lift, NotLiftableError
 from autohybrid.transform.fixes.numbers import size_text
-from autohybrid.transform.fixes.reshapes import Dims, Target, codes_of, find_target
+from autohybrid.transform.fixes.reshapes import Dims, Target, codes_from_the_end, codes_of, find_target
 from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix
 
 _FILLED = {"zeros": "zeros_like", "ones": "ones_like"}
@@ -71,10 +71,53 @@ def fix_sizes(site: Site) -> Fix | None:
     function = None if node is None else site.function(node)
     if reading is None or function is None or not reading.uses:
         return None
+    statement = site.statement(node) if node is not None else None
+    if isinstance(statement, ast.Assert):
+        return make_fix("remove the check of the shape", site.removal(statement))
     try:
         return make_fix("follow the shape in the graph", _Rewrite(site, function, reading).edits())
     except NotLiftableError:
         return None
+
+
+def fix_named_shape(site: Site) -> Fix | None:
+    """`s = x.shape` and `b, c = x.shape[0], x.shape[1]`: each size by itself, where it is used."""
+    node = site.find(ast.Attribute)
+    if not isinstance(node, ast.Attribute) or node.attr != "shape":
+        return None
+    holder = site.parent(node)
+    if isinstance(holder, ast.Subscript) and isinstance(site.parent(holder), ast.Tuple):
+        return _split_assignment(site, site.parent(site.parent(holder)))  # type: ignore[arg-type]
+    if not isinstance(holder, ast.Assign) or len(holder.targets) != 1 or not isinstance(holder.targets[0], ast.Name):
+        return None
+    name = holder.targets[0].id
+    uses = _uses(site, holder, {name: 0})
+    function = site.function(holder)
+    if not uses or function is None:
+        return None
+    tensor = site.names_in(node.value)
+    moved = [
+        item
+        for item in ast.walk(function)
+        if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store) and item.id in tensor
+    ]
+    if any(item.lineno > holder.lineno for item in moved):
+        return None
+    edits = [site.edit(use, site.text(node)) for use, _ in uses]
+    return make_fix("read the shape where it is used", [*edits, *site.removal(holder)])
+
+
+def _split_assignment(site: Site, statement: ast.AST | None) -> Fix | None:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return None
+    if not all(isinstance(item, ast.Name) for item in target.elts) or site.names_in(target) & site.names_in(value):
+        return None
+    pairs = [f"{site.text(name)} = {site.text(item)}" for name, item in zip(target.elts, value.elts)]
+    text = f"\n{site.indent(statement)}".join(pairs)
+    return make_fix("name each size by itself", [site.restated(statement, statement, text)])
 
 
 def _reading(site: Site, node: ast.AST) -> Reading | None:
@@ -167,10 +210,11 @@ class _Rewrite:
         if not same and dims.is_whole(target.elements) and self._space:
             text = f"{self._space}.reshape_like({site.text(target.receiver)}, {self._source(target.call)})"
         else:
-            codes = codes_of(site, target.elements, dims)
+            reverse = any(axis < 0 for axis in dims.axes.values())
+            codes = (codes_from_the_end if reverse else codes_of)(site, target.elements, dims)
             if codes is None:
                 raise NotLiftableError
-            text = target.text(site, codes)
+            text = target.text(site, codes, reverse=reverse)
         for use in [use for use in self._left if use in inside]:
             del self._left[use]
         return site.edit(target.call, text)
@@ -230,10 +274,11 @@ class _Rewrite:
         words = [word.value for word in call.keywords if word.arg == "shape" and isinstance(word.value, ast.Tuple)]
         shape = shape or next(iter(words), None)
         assert isinstance(call.func, ast.Attribute)
-        if shape is None or call.func.attr not in ("zeros", "ones", "full"):
+        if shape is None or call.func.attr not in ("zeros", "ones", "full", "broadcast_to"):
             return None
         places = [(place, self._left[item]) for place, item in enumerate(shape.elts) if item in self._left]
-        ones: dict[ast.AST, str] = {item: "1" for item in shape.elts if item in self._left}
+        kept = "0" if call.func.attr == "broadcast_to" else "1"
+        ones: dict[ast.AST, str] = {item: kept for item in shape.elts if item in self._left}
         axes = ", ".join(str(place) for place, _ in places), ", ".join(str(axis) for _, axis in places)
         source = self._source(call)
         return (

@@ -266,6 +266,13 @@ def make_fix(message: str, edits: Iterable[Edit], safety: Applicability = UNSAFE
     return Fix(message, tuple(edits), safety)
 
 
+def is_receiver(site: Site, node: ast.expr) -> bool:
+    """Whether a method read from an expression is one of a class of this file: `self`, `cls`, or a class's name."""
+    text = site.text(node)
+    names = {item.name for item in site.file.tree.body if isinstance(item, ast.ClassDef)}
+    return text in ("self", "cls") or text in names
+
+
 def needs_brackets(node: ast.expr) -> bool:
     """Whether an expression needs parentheses as the receiver of a method or the operand of an operator."""
     return not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
