@@ -11,11 +11,9 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.pooling import (
     Pool,
-    fill,
     max_from_data,
     max_to_data,
     spread,
-    trim,
     window_max,
     window_sizes,
     window_sum,
@@ -140,7 +138,7 @@ def _averaged(xp: Any, attrs: Attrs, total: Any, pool: Pool) -> Any:
 def _v1_kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
     pool = pool_of(attrs, data.shape)
     if attrs.pool_type == "max":  # unlike in Pooling, the padding counts as zeros
-        return window_max(xp, fill(xp, data, pool, 0), _padded(pool))
+        return window_max(xp, _with_zeros(xp, data, pool), _padded(pool))
     (x,) = widen(xp, data)
     total = window_sum(xp, x, pool)
     if attrs.pool_type == "avg":  # unlike Pooling, always by the size of a whole window
@@ -150,7 +148,15 @@ def _v1_kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
 
 def _padded(pool: Pool) -> Pool:
     """The same windows over data that has its padding already."""
-    return replace(pool, extents=pool.full, pad=(0,) * len(pool.pad))
+    return replace(pool, extents=tuple(n + 2 * p for n, p in zip(pool.extents, pool.pad)), pad=(0,) * len(pool.pad))
+
+
+def _with_zeros(xp: Any, data: Any, pool: Pool) -> Any:
+    return xp.pad(data, ((0, 0),) * pool.first + tuple((p, p) for p in pool.pad)) if any(pool.pad) else data
+
+
+def _without_padding(data: Any, pool: Pool) -> Any:
+    return data[pool.index([slice(p, p + n) for p, n in zip(pool.pad, pool.extents)])].copy()
 
 
 def _volume(pool: Pool) -> int:
@@ -212,7 +218,7 @@ def _sum_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any
 def _max_backward(xp: Any, attrs: Attrs, head: Any, data: Any, output: Any) -> Any:
     pool = pool_of(attrs, data.shape)
     if attrs.whole_windows:
-        return trim(max_to_data(xp, head, fill(xp, data, pool, 0), output, _padded(pool)), pool)
+        return _without_padding(max_to_data(xp, head, _with_zeros(xp, data, pool), output, _padded(pool)), pool)
     return max_to_data(xp, head, data, output, pool)
 
 
@@ -224,7 +230,8 @@ def _max_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any
 def _at_max(xp: Any, attrs: Attrs, values: Any, data: Any, output: Any) -> Any:
     pool = pool_of(attrs, data.shape)
     if attrs.whole_windows:
-        return max_from_data(xp, fill(xp, values, pool, 0), fill(xp, data, pool, 0), output, _padded(pool))
+        values, data = _with_zeros(xp, values, pool), _with_zeros(xp, data, pool)
+        return max_from_data(xp, values, data, output, _padded(pool))
     return max_from_data(xp, values, data, output, pool)
 
 

@@ -151,8 +151,9 @@ class _Samples(NamedTuple):
 def _samples(xp: Any, attrs: Attrs, data: Any, rois: Any, trans: Any) -> _Samples:
     size, count = attrs.pooled_size, attrs.sample_per_part
     bounds = _rounded(xp, rois[:, 1:].astype(xp.float64))
-    low = bounds[:, :2] * attrs.spatial_scale - 0.5
-    extent = xp.maximum((bounds[:, 2:] + 1) * attrs.spatial_scale - 0.5 - low, 0.1)
+    scale = float(xp.float32(attrs.spatial_scale))  # single, as MXNet's attribute
+    low = bounds[:, :2] * scale - 0.5
+    extent = xp.maximum((bounds[:, 2:] + 1) * scale - 0.5 - low, 0.1)
     cell = extent / size
     shape = (rois.shape[0], attrs.output_dim, size, size, 1, 1)
     moves = [xp.zeros(shape)] * 2
