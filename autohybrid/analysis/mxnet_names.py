@@ -8,7 +8,7 @@ mxnet 1.9.1 and holds facts only. It is read on first use.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -85,6 +85,11 @@ def operator_facts(name: str) -> OperatorFacts | None:
         outputs_when=when,
         variadic=bool(entry.get("v")),
     )
+
+
+def operator_names() -> Iterator[str]:
+    """The names of all operators that `operator_facts` knows."""
+    return iter(_data()["operators"])
 
 
 @cache
