@@ -7,6 +7,7 @@ import ast
 from autohybrid.analysis.values import Namespace
 from autohybrid.diagnostics.model import Fix
 from autohybrid.transform.fixes.items import without_argument
+from autohybrid.transform.fixes.lift import Lift, NotLiftableError
 from autohybrid.transform.fixes.site import Site, make_fix, needs_brackets
 
 _SIGNS = {
@@ -119,7 +120,7 @@ def fix_array_in_graph(site: Site) -> Fix | None:
     space = "" if node is None else site.space(node)
     if function is None or not space:
         return None
-    edits = []
+    seeds: dict[ast.AST, str] = {}
     for item in ast.walk(function):
         if not isinstance(item, ast.Call) or not isinstance(item.func, ast.Attribute):
             continue
@@ -132,10 +133,17 @@ def fix_array_in_graph(site: Site) -> Fix | None:
             text = constant_text(item, space)
             if text is None:
                 return None
-            edits.append(site.edit(item, text))
+            seeds[item] = text
         else:
-            edits.append(site.edit(root, space))
-    return make_fix(f"make it with `{space}`", edits) if edits else None
+            seeds[item] = site.spliced(item, {root: space})
+    if not seeds:
+        return None
+    # What is made so has a shape of its own: where it meets a tensor, the operator has to broadcast.
+    try:
+        edits = Lift(site, function, seeds, space).edits()
+    except NotLiftableError:
+        edits = [site.edit(item, text) for item, text in seeds.items()]
+    return make_fix(f"make it with `{space}`", edits)
 
 
 def _is_arrays(site: Site, node: ast.expr) -> bool:

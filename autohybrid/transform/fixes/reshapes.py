@@ -41,7 +41,9 @@ class Dims:
 
     def is_whole(self, elements: Sequence[ast.expr]) -> bool:
         """Whether a target is the measured shape, size by size."""
-        return self.rank == len(elements) and [self.axes.get(item) for item in elements] == list(range(len(elements)))
+        return self.rank in (len(elements), None) and [self.axes.get(item) for item in elements] == list(
+            range(len(elements))
+        )
 
 
 def find_target(site: Site, use: ast.expr) -> Target | None:

@@ -146,7 +146,19 @@ def _one(site: Site, tensor: ast.expr, size: ast.expr, axis: int) -> Reading | N
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         uses = _uses(site, parent, {parent.targets[0].id: axis})
         return None if uses is None else Reading(tensor, parent, uses)
-    return Reading(tensor, None, ((size, axis),))
+    return Reading(tensor, None, ((size, axis), *_beside(site, tensor, size)))
+
+
+def _beside(site: Site, tensor: ast.expr, size: ast.expr) -> list[tuple[ast.expr, int]]:
+    """The other sizes of the same tensor in the same tuple: `(x.shape[0], x.shape[1])`."""
+    holder = site.parent(size)
+    found: list[tuple[ast.expr, int]] = []
+    for item in holder.elts if isinstance(holder, ast.Tuple) else ():
+        if item is not size and isinstance(item, ast.Subscript) and isinstance(item.value, ast.Attribute):
+            axis = _constant(item.slice)
+            if item.value.attr == "shape" and axis is not None and site.text(item.value.value) == site.text(tensor):
+                found.append((item, axis))
+    return found
 
 
 def _uses(site: Site, named: ast.Assign, names: dict[str, int]) -> tuple[tuple[ast.expr, int], ...] | None:
@@ -210,6 +222,8 @@ class _Rewrite:
         if not same and dims.is_whole(target.elements) and self._space:
             text = f"{self._space}.reshape_like({site.text(target.receiver)}, {self._source(target.call)})"
         else:
+            if not same and self._is_another_input(target.receiver):
+                raise NotLiftableError
             reverse = any(axis < 0 for axis in dims.axes.values())
             codes = (codes_from_the_end if reverse else codes_of)(site, target.elements, dims)
             if codes is None:
@@ -218,6 +232,11 @@ class _Rewrite:
         for use in [use for use in self._left if use in inside]:
             del self._left[use]
         return site.edit(target.call, text)
+
+    def _is_another_input(self, receiver: ast.expr) -> bool:
+        """Whether a tensor is an argument, of whose sizes nothing follows from those of the measured one."""
+        names = {argument.arg for argument in self._function.args.args}
+        return isinstance(receiver, ast.Name) and receiver.id in names
 
     def _source(self, place: ast.AST) -> str:
         """A name for the measured tensor at a later place."""
