@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from autohybrid.diagnostics.codes import family_of
+from autohybrid.diagnostics.rule import Rule
 from autohybrid.diagnostics.rules import load_rules
 from autohybrid.tensor.attrs import Attr, describe_type
 from autohybrid.tensor.namespaces import public_place
@@ -23,7 +24,7 @@ def pages() -> dict[str, str]:
     """Path below `docs/` -> text, for every generated page."""
     found = {"operators.md": operators_page()}
     rules = load_rules()
-    lines = ["# Rules", "", "One page a rule; `autohybrid rule CODE` prints the same.", ""]
+    lines = ["# Rules", "", "One page a rule; `autohybrid rule CODE` prints its text.", ""]
     family = ""
     for rule in rules:
         if family_of(rule.code) != family:
@@ -37,9 +38,27 @@ def pages() -> dict[str, str]:
             ]
         cells = (f"[{rule.code}]({rule.code}.md)", rule.name, rule.severity.value, _cell(rule.summary))
         lines.append(f"| {' | '.join(cells)} |")
-        found[f"rules/{rule.code}.md"] = f"# {rule.code} {rule.name}\n\n{rule.doc.strip()}\n"
+        found[f"rules/{rule.code}.md"] = rule_page(rule)
     found["rules/index.md"] = "\n".join(lines) + "\n"
     return found
+
+
+def rule_page(rule: Rule) -> str:
+    """The text of a rule, then its first cases, which the tests run: what is found, and what looks like it but is fine."""
+    lines = [f"# {rule.code} {rule.name}", "", rule.doc.strip(), ""]
+    if rule.invalid:
+        case = rule.invalid[0]
+        marked = ", ".join(f"`{_cell(text)}`" for text in case.marked)
+        lines += [f"## Found: {marked}", "", *_python(case.source), ""]
+        if case.fixed:
+            lines += ["With its fix:", "", *_python("\n".join(case.fixed)), ""]
+    if rule.valid:
+        lines += ["## Not found", "", *_python(rule.valid[0].source), ""]
+    return "\n".join(lines)
+
+
+def _python(source: str) -> list[str]:
+    return ["```python", source.strip("\n"), "```"]
 
 
 def operators_page() -> str:
