@@ -123,7 +123,7 @@ def _inference(ours: dict[str, Any], theirs: dict[str, Any], refused: bool) -> I
 def _knows_more(ours: Any, theirs: Any) -> bool:
     """Whether an answer about part of the inputs contradicts nothing of MXNet's, which has open places."""
     if theirs in (None, "refused", 0):
-        return ours != "refused"
+        return bool(ours != "refused")
     if isinstance(ours, (list, tuple)) and isinstance(theirs, (list, tuple)):
         return len(ours) == len(theirs) and all(_knows_more(a, b) for a, b in zip(ours, theirs))
     return bool(ours == theirs)
