@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
 
 
 def rule_page(rule: Rule) -> str:
-    """The text of a rule, then its first cases, which the tests run: what is found, and what looks like it but is fine."""
+    """The text of a rule, then its first cases, which the tests run: what is found, and what is like it but fine."""
     lines = [f"# {rule.code} {rule.name}", "", rule.doc.strip(), ""]
     if rule.invalid:
         case = rule.invalid[0]
