@@ -23,6 +23,9 @@ def _conv3x3(channels: int, stride: int, in_channels: int) -> nn.Conv2D:
 class _BlockV1(HybridBlock):
     """`relu(body(x) + x)`, where `x` is convolved to the new shape if `downsample`."""
 
+    #: The order of the sum's operands; it decides the order of nodes in exported files.
+    _residual_first = False
+
     def __init__(
         self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0, **kwargs: Any
     ) -> None:
@@ -42,11 +45,14 @@ class _BlockV1(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         residual = x if self.downsample is None else self.downsample(x)
-        return F.Activation(self.body(x) + residual, act_type="relu")
+        body = self.body(x)
+        return F.Activation(residual + body if self._residual_first else body + residual, act_type="relu")
 
 
 class BasicBlockV1(_BlockV1):
     """Two 3 x 3 convolutions; ResNet 18 and 34."""
+
+    _residual_first = True
 
     def _add_body(self, channels: int, stride: int, in_channels: int) -> None:
         self.body.add(_conv3x3(channels, stride, in_channels), nn.BatchNorm(), nn.Activation("relu"))
