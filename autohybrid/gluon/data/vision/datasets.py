@@ -5,9 +5,7 @@ Files that are not there are fetched once, where there is a network.
 
 from __future__ import annotations
 
-import gzip
 import os
-import struct
 import tarfile
 import warnings
 from collections.abc import Callable
@@ -21,6 +19,7 @@ from autohybrid import numpy as mx_np
 from autohybrid.base import data_dir
 from autohybrid.errors import MXNetError
 from autohybrid.gluon.data.dataset import Dataset, RecordFileDataset
+from autohybrid.gluon.data.vision.idx_files import read_idx
 from autohybrid.gluon.utils.downloads import download
 from autohybrid.gluon.utils.repository import file_url
 from autohybrid.numpy_semantics import is_np_array
@@ -79,22 +78,6 @@ class _FileDataset(Dataset):
             ) from error
 
 
-def _read_idx(path: Path, dimensions: int) -> Host:
-    """An IDX file of unsigned bytes (gzipped or not). Raises MXNetError when it is something else or cut short."""
-    raw = path.read_bytes()
-    try:
-        data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except (OSError, EOFError) as error:
-        raise MXNetError(f"{path} is damaged: {error}") from error
-    head = 4 + 4 * dimensions
-    if len(data) < head or data[:4] != bytes([0, 0, 8, dimensions]):
-        raise MXNetError(f"{path} is not an IDX file of bytes with {dimensions} dimensions")
-    shape = struct.unpack(f">{dimensions}I", data[4:head])
-    if len(data) - head != np.prod(shape, dtype=object):
-        raise MXNetError(f"{path} should hold {shape} bytes, but holds {len(data) - head}")
-    return np.frombuffer(data, np.uint8, offset=head).reshape(shape)
-
-
 class MNIST(_FileDataset):
     """Handwritten digits: samples (28, 28, 1) uint8 with labels 0 to 9, from the four IDX files in `root`."""
 
@@ -113,8 +96,8 @@ class MNIST(_FileDataset):
 
     def _read(self) -> tuple[Host, Host]:
         part = "train" if self._train else "t10k"
-        images = _read_idx(self._idx_file(f"{part}-images-idx3-ubyte", 0), 3)
-        labels = _read_idx(self._idx_file(f"{part}-labels-idx1-ubyte", 1), 1)
+        images = read_idx(self._idx_file(f"{part}-images-idx3-ubyte", 0), 3)
+        labels = read_idx(self._idx_file(f"{part}-labels-idx1-ubyte", 1), 1)
         if len(images) != len(labels):
             raise MXNetError(f"{self._root} holds {len(images)} images, but {len(labels)} labels")
         return images[..., None], labels.astype(np.int32)
