@@ -105,8 +105,10 @@ class Project:
         return tuple(sorted(path for group in self._groups.values() for path in group.workspace.stale))
 
     def run_stale(self, path: str) -> None:
-        """Analyse one of the stale files."""
-        self._group_of[path].workspace.run_stale(path)
+        """Analyse one of the stale files, unless it has been, or was removed meanwhile."""
+        group = self._group_of.get(path)
+        if group is not None:
+            group.workspace.run_stale(path)
 
     def update(self, path: str, text: str) -> None:
         """Take a new text of a file, or a new file, unless the settings exclude it."""

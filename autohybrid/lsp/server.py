@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from lsprotocol import types
@@ -135,9 +134,7 @@ async def on_workspace_diagnostic(
     ls.flush()
     previous = {item.uri: item.value for item in params.previous_result_ids}
     reports: list[types.WorkspaceDocumentDiagnosticReport] = []
-    for path in ls.project.stale:
-        await asyncio.sleep(0)
-        ls.project.run_stale(path)
+    await ls.run_stale()
     for path in ls.project.paths:
         for uri, items in _items_of(ls, path).items():
             before, known = previous.pop(uri, None), result_id(items)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Generator
 from typing import Any
 
@@ -19,6 +20,7 @@ from autohybrid.lsp.project import Project, keep_in_memory, make_project, read_t
 from autohybrid.version import __version__
 
 DEBOUNCE = 0.1  # seconds from the last keystroke to the findings that are sent unasked
+_SLICE, _PAUSE = 0.02, 0.005  # seconds of analysis in the background, and of waiting for messages between them
 _NOTEBOOKS = types.NotebookDocumentSyncOptions(
     [
         types.NotebookDocumentFilterWithNotebook(
@@ -156,13 +158,20 @@ class Server(LanguageServer):
         """Analyse what has not been, one file after the other, whenever nothing else is to be done."""
         if self._background is not None:
             self._background.cancel()
-        self._background = asyncio.create_task(self._run_stale())
+        self._background = asyncio.create_task(self._run_in_background())
 
-    async def _run_stale(self) -> None:
+    async def run_stale(self) -> None:
+        """Analyse what has not been, with pauses that let messages in: one takes several rounds of the loop to read."""
         project = self.project
+        paused = time.monotonic()
         for path in project.stale:
-            await asyncio.sleep(0)
+            if time.monotonic() - paused > _SLICE:
+                await asyncio.sleep(_PAUSE)
+                paused = time.monotonic()
             project.run_stale(path)
+
+    async def _run_in_background(self) -> None:
+        await self.run_stale()
         keep_in_memory()
         self.publish()
         self.refresh()

@@ -126,6 +126,18 @@ def test_the_project_finds_what_check_finds(tmp_path: Path) -> None:
     assert found == expected and len(expected) > 100
 
 
+def test_a_file_that_was_removed_meanwhile_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(SHAPE)
+    (tmp_path / "other.py").write_text("from net import Net\n\n\nclass More(Net):\n    pass\n")
+    project = Project([str(tmp_path)])
+    stale = project.stale
+    assert [Path(path).name for path in stale] == ["net.py", "other.py"]
+    project.remove(stale[0])
+    for path in stale:
+        project.run_stale(path)
+    assert project.stale == () and project.check(stale[0]).shown == () and project.paths == stale[1:]
+
+
 def test_the_baseline_of_the_project_counts(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text(SHAPE)
     (tmp_path / "autohybrid.toml").write_text('baseline = "known.json"\n')
