@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from autohybrid.errors import MXNetError
 from autohybrid.graph.node import Head, Node, depth_first
+from autohybrid.numpy_semantics import is_np_shape
 from autohybrid.tensor.attrs import DTYPE_FLAGS
 from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.shapes import same_dtype, same_shape, unify, unify_dtypes
@@ -21,7 +22,7 @@ def infer_shapes(heads: Iterable[Head], known: Mapping[str, Shape]) -> dict[Head
     """
     return _infer(
         heads,
-        lambda node: known.get(node.name) or _declared_shape(node),  # a shape that is given overrides the declared one
+        lambda node: _initial_shape(node, known),
         lambda op: op.infer_shape or same_shape,
         unify,
     )
@@ -38,7 +39,7 @@ def infer_shapes_partially(heads: Iterable[Head], known: Mapping[str, Shape]) ->
         return facts
     guesses: dict[Head, Any] = {}
     for head in facts:
-        guesses[head] = (known.get(head[0].name) or _declared_shape(head[0])) if head[0].op is None else None
+        guesses[head] = _initial_shape(head[0], known) if head[0].op is None else None
     try:
         for node in (n for n in depth_first(heads) if n.op is not None):
             joined = _guessed_join(node, [guesses[h] for h in node.inputs]) if _is_join(node) else None
@@ -128,8 +129,22 @@ def _declared_shape(node: Node) -> Shape:
     text = node.notes.get("__shape__")
     if text is None or text == "None":
         return None
-    extents = tuple(int(part) for part in text.strip("()[] ").replace("L", "").split(",") if part.strip())
-    return tuple(-1 if extent <= 0 else extent for extent in extents) if extents else None
+    return shape_of_extents([int(part) for part in text.strip("()[] ").replace("L", "").split(",") if part.strip()])
+
+
+def shape_of_extents(extents: Sequence[int]) -> Shape:
+    """The shape that a user wrote, unknown extents as -1; None for an unknown one.
+
+    0 and `()` mean unknown, except where `np_shape` is on.
+    """
+    if is_np_shape():
+        return tuple(max(int(extent), -1) for extent in extents)
+    return tuple(-1 if int(extent) <= 0 else int(extent) for extent in extents) or None
+
+
+def _initial_shape(node: Node, known: Mapping[str, Shape]) -> Shape:
+    """A shape that is given overrides the declared one."""
+    return known[node.name] if node.name in known else _declared_shape(node)
 
 
 def _declared_dtype(node: Node) -> str | None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from autohybrid.errors import MXNetError, NotImplementedForSymbol
-from autohybrid.graph.inference import infer_dtypes, infer_shapes, infer_shapes_partially
+from autohybrid.graph.inference import infer_dtypes, infer_shapes, infer_shapes_partially, shape_of_extents
 from autohybrid.graph.node import Head, Node, auxiliary_variables, depth_first
 from autohybrid.graph.notes import shown_notes, stored_notes
+from autohybrid.numpy_semantics import is_np_shape
 from autohybrid.tensor.attrs import dtype_name
 from autohybrid.tensor.shapes import is_known
 
@@ -172,8 +173,13 @@ class Symbol:
             )
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> ShapeLists:
-        """As `infer_shape`, with `()` for what does not follow and 0 for unknown extents."""
+        """As `infer_shape`, with `()` for what does not follow and 0 for unknown extents.
+
+        Where `np_shape` is on, these are shapes too, and None and -1 stand for what is unknown.
+        """
         lists = self._shape_lists(args, kwargs, infer_shapes_partially)
+        if is_np_shape():
+            return lists
         shown = [[() if s is None else tuple(max(e, 0) for e in s) for s in shapes] for shapes in lists]
         return shown[0], shown[1], shown[2]
 
@@ -187,7 +193,9 @@ class Symbol:
                 continue
             if not isinstance(shape, (tuple, list)):
                 raise TypeError(f"the shape of `{name}` must be a tuple, got {shape!r}")
-            known[name] = tuple(-1 if int(e) <= 0 else int(e) for e in shape) or None
+            given_shape = shape_of_extents(shape)
+            if given_shape is not None:
+                known[name] = given_shape
         return self._lists(infer(self._heads, known))
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:

@@ -102,3 +102,14 @@ def test_pickles_hold_the_graph() -> None:
 def test_arrays_are_no_inputs_of_symbolic_calls() -> None:
     with pytest.raises(AssertionError, match="inputs of a symbolic call are Symbols, got NDArray"):
         mx.sym.exp(mx.nd.ones((1,)))
+
+
+def test_partial_shapes_where_numpy_shapes_are_on() -> None:
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    product = mx.sym.dot(x, y)
+    assert product.infer_shape_partial(x=(0, 3, 4), y=(4, 5))[1] == [(0, 3, 5)]
+    with mx.np_shape():
+        assert product.infer_shape_partial(x=(-1, 3, 4), y=(4, 5))[1] == [(-1, 3, 5)]
+        assert product.infer_shape_partial()[:2] == ([None, None], [None])
+        assert mx.sym.relu(x).infer_shape(x=()) == ([()], [()], [])
+        assert mx.sym.relu(x).infer_shape(x=(0, 2)) == ([(0, 2)], [(0, 2)], [])
