@@ -33,6 +33,19 @@ def test_mxnet_and_its_modules_are_there_and_the_arguments_are_the_scripts(tmp_p
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_file_is_absolute_and_future_imports_are_the_scripts_own(tmp_path: Path) -> None:
+    text = "import sys\ndef f(x: 1 + 1): pass\nprint(__file__, sys.argv[0], f.__annotations__, __name__, __spec__)\n"
+    (tmp_path / "where.py").write_text(text)
+    assert run(tmp_path, "where.py").stdout == python(tmp_path, "where.py").stdout
+    assert str(tmp_path) in run(tmp_path, "./where.py").stdout
+
+
+def test_a_folder_with_a_main_runs(tmp_path: Path) -> None:
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "__main__.py").write_text("import mxnet, sys\nprint(__name__, sys.argv[1:])\n")
+    assert run(tmp_path, "tool", "a").stdout == "__main__ ['a']\n"
+
+
 def test_a_module_of_a_package_runs_as_main(tmp_path: Path) -> None:
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").write_text("")

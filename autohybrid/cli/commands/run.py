@@ -10,12 +10,16 @@ belongs to the script. Exit codes and tracebacks are Python's.
 from __future__ import annotations
 
 import argparse
+import builtins
+import io
 import os
 import re
+import runpy
 import sys
 import traceback
+import zipfile
 from collections.abc import Sequence
-from types import TracebackType
+from types import ModuleType, TracebackType
 
 from autohybrid.cli.guard import INTERRUPTED
 from autohybrid.cli.parser import Parser
@@ -59,8 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise SettingsError("give a script, or a module with -m (see `autohybrid run --help`)")
     if arguments.script is not None and not os.path.exists(arguments.script):
         raise SettingsError(f"can't open file `{arguments.script}`: no such file")
-    import runpy
-
     from autohybrid import compat
 
     if arguments.legacy_numpy:
@@ -76,8 +78,22 @@ def run(arguments: argparse.Namespace) -> int:
             runpy.run_module(arguments.module, run_name="__main__", alter_sys=True)
         else:
             sys.path.insert(0, os.path.dirname(os.path.realpath(arguments.script)))
-            runpy.run_path(arguments.script, run_name="__main__")
+            _run_script(arguments.script)
     return outcome.code
+
+
+def _run_script(path: str) -> None:
+    """Run a file as the interpreter does: its `__file__` is absolute, while `sys.argv[0]` stays as it was given."""
+    if os.path.isdir(path) or zipfile.is_zipfile(path):
+        runpy.run_path(path, run_name="__main__")
+        return
+    main = ModuleType("__main__")
+    main.__file__ = os.path.abspath(path)
+    vars(main)["__builtins__"] = builtins
+    with io.open_code(main.__file__) as stream:
+        code = compile(stream.read(), main.__file__, "exec", dont_inherit=True)
+    sys.modules["__main__"] = main
+    exec(code, vars(main))
 
 
 class _AsPython:
