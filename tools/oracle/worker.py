@@ -1,17 +1,21 @@
 """The side of the comparison that runs under MXNet's own Python: reads cases, appends results.
 
-Cases run in forked children, so that one that kills the process, or spoils its memory, costs a fork and not an import.
+Cases run in forked children, so that one that kills the process, or spoils its memory, costs a fork and not an import;
+one that hangs is ended.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 _BATCH = 50
+_PATIENCE = 20.0  # seconds without a result: MXNet waits for a device that never comes
 
 
 def main(given: str, answer: str) -> None:
@@ -28,12 +32,26 @@ def main(given: str, answer: str) -> None:
         if child == 0:
             _run(mx, cases[done:end], answer)
             os._exit(0)
-        _, status = os.waitpid(child, 0)
+        status = _wait(child, answer)
         fresh, read = read_results(answer, read)
         done += len(fresh)
         if status and done < end:
             _append(answer, {"died": True})
             done, read = done + 1, os.path.getsize(answer)
+
+
+def _wait(child: int, answer: str) -> int:
+    """The exit status of the child, which is killed when it gives no result for long."""
+    size, since = -1, time.monotonic()
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        if os.path.getsize(answer) != size:
+            size, since = os.path.getsize(answer), time.monotonic()
+        elif time.monotonic() - since > _PATIENCE:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.02)
 
 
 def _run(mx: Any, cases: list[Any], answer: str) -> None:
