@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import time
 from pathlib import Path
 
@@ -144,3 +146,21 @@ def test_standard_library() -> None:
     assert len(texts) > 500
     findings = judge(analyze(texts, AnalysisSettings()))
     assert {finding.code for finding in findings} <= {"AH000"}
+
+
+def test_standard_library_as_blocks() -> None:
+    """Every eighth file with its classes made hybrid blocks and a method of each its `hybrid_forward`: code of every
+    style is followed, in entries, constructors and helpers."""
+    root = Path(json.__file__).parent.parent
+    paths = [path for path in sorted(root.rglob("*.py")) if not {"site-packages", "test"} & set(path.parts)][::8]
+    texts = []
+    for path in paths:
+        text = re.sub(r"(?m)^(\s*class \w+)[^:\n]*:", r"\1(HybridBlock):", path.read_bytes().decode("utf-8", "replace"))
+        text = re.sub(r"def (?!__)\w+\(self", "def hybrid_forward(self", text)
+        texts.append(SourceFile(str(path), f"from mxnet.gluon import HybridBlock\n{text}"))
+    started = time.process_time()
+    found = analyze(texts, AnalysisSettings())
+    judge(found)
+    assert sum(len(events) for events in found.values()) > 100
+    assert not [event for events in found.values() for event in events if event.kind is EventKind.TOO_DEEP]
+    assert time.process_time() - started < 20
