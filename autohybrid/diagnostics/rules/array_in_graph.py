@@ -57,7 +57,7 @@ RULE = Rule(
         Invalid(
             forward("return F.relu(x) + nd.ones((6, 6))"),
             ("F.relu(x) + nd.ones((6, 6))",),
-            fixed=("return F.relu(x) + F.ones((6, 6))",),
+            fixed=("return F.broadcast_add(F.relu(x), F.ones((6, 6)))",),
         ),
     ),
 )

@@ -67,18 +67,27 @@ def fix_keyword_input(site: Site) -> Fix | None:
 
 
 def fix_missing_super(site: Site) -> Fix | None:
-    """A constructor without `super().__init__()`: called first."""
+    """A constructor without `super().__init__()`, or with it too late: called first."""
     span = site.finding.span
     for item in ast.walk(site.file.tree):
         inside = isinstance(item, FunctionNode) and item.lineno <= span.line <= (item.end_lineno or item.lineno)
-        if inside and isinstance(item, FunctionNode) and item.name == "__init__":
-            first = item.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(item.body) > 1:
-                first = item.body[1]
-            return make_fix(
-                "call `super().__init__()`", [site.insert(first, f"super().__init__()\n{site.indent(first)}")]
-            )
+        if not inside or not isinstance(item, FunctionNode) or item.name != "__init__":
+            continue
+        first = item.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(item.body) > 1:
+            first = item.body[1]
+        late = next((x for x in item.body if isinstance(x, ast.Expr) and _is_super_call(x.value)), None)
+        text = "super().__init__()" if late is None else site.text(late)
+        gone = () if late is None else site.removal(late)
+        return make_fix("call `super().__init__()` first", [site.insert(first, f"{text}\n{site.indent(first)}"), *gone])
     return None
+
+
+def _is_super_call(node: ast.expr) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "__init__":
+        return False
+    inner = node.func.value
+    return isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == "super"
 
 
 def _added_argument(site: Site, method: FunctionNode, name: str) -> Edit:

@@ -28,11 +28,9 @@ def fix_condition(site: Site) -> Fix | None:
     message = "choose in the graph"
     if isinstance(branch, ast.IfExp):
         choice = choose(site, condition, branch.body, branch.orelse, branch)
-        return (
-            None
-            if choice is None
-            else make_fix(message, [*choice.insertions(site, branch), site.edit(branch, choice.text)])
-        )
+        if choice is None:
+            return None
+        return make_fix(message, [*choice.insertions(site, branch), site.edit(branch, choice.text)])
     return _fix_statement(site, branch, condition, space, message) if isinstance(branch, ast.If) else None
 
 
@@ -112,9 +110,10 @@ def _chain(site: Site, test: ast.Compare, space: str) -> str | None:
 
 def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, message: str) -> Fix | None:
     """`if` with one statement a side, or with a `return` on one side and the other after it."""
-    is_elif = isinstance(outer := site.parent(branch), ast.If) and outer.orelse == [branch]
-    if len(branch.body) != 1 or (is_elif and site.file.text.line(branch.lineno).lstrip().startswith("elif")):
+    if site.file.text.line(branch.lineno).lstrip().startswith("elif"):
         return None
+    if len(branch.body) != 1 or len(branch.orelse) > 1:
+        return _fix_sides(site, branch, condition, space, message)
     then = branch.body[0]
     following = site.body_of(branch)
     after = following[following.index(branch) + 1 :] if branch in following else []
@@ -195,7 +194,8 @@ def _fix_sides(site: Site, branch: ast.If, condition: str, space: str, message: 
             lines.append(f"{renamed[target.id]} = {value}")
         results.append(renamed)
     then, otherwise = results
-    known = {argument.arg for argument in getattr(site.function(branch), "args", ast.arguments(args=[])).args}
+    function = site.function(branch)
+    known = set() if function is None else {argument.arg for argument in function.args.args}
     body = site.body_of(branch)
     for statement in body[: body.index(branch)] if branch in body else []:
         known |= {item.id for item in ast.walk(statement) if isinstance(item, ast.Name)}
