@@ -112,7 +112,7 @@ def apply_binary(row: Binary, lhs: Any, rhs: Any, out: NDArray | None = None) ->
 
 
 def _with_scalar(name: str, array: NDArray, number: Any, out: NDArray | None) -> Any:
-    key = name, number, type(number)
+    key = name, number or repr(number), type(number)  # 0.0 equals -0.0, but is another number
     attrs = _scalar_attrs.get(key)
     op, _ = _resolved(name)
     if attrs is None:

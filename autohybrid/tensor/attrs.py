@@ -85,7 +85,11 @@ class Attrs:
     def __init__(self, values: Mapping[str, Any], given: Mapping[str, str]) -> None:
         self.__dict__.update(values)
         self.given: Mapping[str, str] = MappingProxyType(dict(given))
-        self.key: tuple[Any, ...] = tuple((name, type(value), value) for name, value in values.items())
+        self.key: tuple[Any, ...] = tuple(
+            # 0.0 equals -0.0, but is another value.
+            (name, type(value), repr(value) if type(value) is float and not value else value)
+            for name, value in values.items()
+        )
         self.accepted: set[tuple[Any, ...]] = set()
 
     def __getattr__(self, name: str) -> Any:  # only reached when the instance dictionary has no such name

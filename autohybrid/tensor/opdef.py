@@ -169,9 +169,10 @@ class OpDef:
             attrs.session = self.session(attrs.given) if session is None else session
             return attrs
         try:
-            key = tuple([(name, value, type(value)) for name, value in given.items()])
+            # 0.0 equals -0.0, but is another attribute.
+            key = tuple([(name, value or repr(value), type(value)) for name, value in given.items()])
             cached = self._parsed.get(key)
-        except TypeError:  # a list or another unhashable value: parse afresh
+        except (TypeError, ValueError):  # a list, an array or another unhashable value: parse afresh
             return parse_attrs(self.name, self.schema, given, not self.open_attrs)
         if cached is None:
             cached = parse_attrs(self.name, self.schema, given, not self.open_attrs)

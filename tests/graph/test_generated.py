@@ -204,3 +204,11 @@ def test_errors_of_kernels_name_the_users_line() -> None:
     net.hybridize()
     with pytest.raises(mx.MXNetError, match=r"test_generated\.py:\d+.*potrf"):
         net(nd.array([[[1.0, 2.0], [2.0, 1.0]]]), nd.zeros((1, 2, 2)))
+
+
+def test_the_sign_of_zero_tells_attributes_apart() -> None:
+    def signs(F: Any, x: Any) -> Any:
+        return [1 / (x * 0.0), 1 / (x * -0.0)]
+
+    compared(signs, nd.ones((2,)))
+    assert [r.asnumpy()[0] for r in signs(nd, nd.ones((2,)))] == [np.inf, -np.inf]
