@@ -180,7 +180,8 @@ def _near(state: np.random.RandomState, kind: str, now: Any) -> Any:
 
 def _values(state: np.random.RandomState, sample: Sample, index: int, shape: Shape, dtype: str) -> Any:
     if index in sample.values and np.size(sample.values[index]) == int(np.prod(shape)):
-        return np.asarray(sample.values[index], dtype="float64").reshape(shape).astype(dtype)
+        with np.errstate(invalid="ignore"):  # NaN as an integer
+            return np.asarray(sample.values[index], dtype="float64").reshape(shape).astype(dtype)
     scale = 4 if dtype == "int32" and not (sample.dtypes and sample.dtypes[index] == "int32") else 1
     drawn = state.uniform(sample.low * scale, sample.high * scale, shape)
     return (np.floor(drawn) if dtype.startswith(("int", "uint", "bool")) else drawn).astype(dtype)
