@@ -122,7 +122,8 @@ def _backward(xp: Any, attrs: Attrs, head: Any, data1: Any, data2: Any) -> tuple
             to_a[first] += share * b[second]
             to_b[second] += share * a[first]
         else:
-            slope = share * xp.sign(a[first] - b[second])
+            # of equal elements the first picture counts as the larger one, as in MXNet
+            slope = share * xp.where(a[first] >= b[second], a.dtype.type(1), a.dtype.type(-1))
             to_a[first] += slope
             to_b[second] -= slope
     pad, (height, width) = attrs.pad_size, data1.shape[2:]
