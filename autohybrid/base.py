@@ -35,9 +35,9 @@ def data_dir() -> str:
     return os.environ.get("MXNET_HOME", os.path.join(os.path.expanduser("~"), ".mxnet"))
 
 
-def py_str(text: bytes) -> str:
-    """Text of UTF-8 bytes."""
-    return text.decode("utf-8")
+def py_str(text: bytes | str) -> str:
+    """Text of UTF-8 bytes. Text stays as it is: names that MXNet hands out as bytes, to monitors say, are text here."""
+    return text if isinstance(text, str) else text.decode("utf-8")
 
 
 def c_str(text: str) -> bytes:
