@@ -84,12 +84,12 @@ class CallSite:
 
     def scalar(self, hint: str, value: float) -> str:
         """The name of a 0-d array with `value` in the output's dtype (ufuncs take it faster than a Python number)."""
-        return self._scope.bind(hint, _constant((), value, self.out_dtype))
+        return self._scope.bind(hint, _constant((), repr(float(value)), self.out_dtype))
 
     def filled(self, hint: str, value: float) -> str:
         """An operand that is `value` everywhere: `maximum` has fast loops for rows of it, but not for a number."""
         rows = self.out_shape[-1:] if self.out_shape and self.out_shape[-1] > 1 else ()
-        return self._scope.bind(hint, _constant(rows, value, self.out_dtype))
+        return self._scope.bind(hint, _constant(rows, repr(float(value)), self.out_dtype))
 
     def reusable(self) -> str | None:
         """The name of an input whose buffer may be overwritten with the output: a dead intermediate of its shape."""
@@ -149,8 +149,8 @@ def _with_numpy(function: Any) -> Any:
 
 
 @lru_cache(256)
-def _constant(shape: tuple[int, ...], value: float, dtype: str) -> Any:
-    array = np.full(shape, value, dtype=dtype)
+def _constant(shape: tuple[int, ...], value: str, dtype: str) -> Any:
+    array = np.full(shape, float(value), dtype=dtype)  # the value as text, for 0.0 equals -0.0
     array.flags.writeable = False
     return array
 
@@ -198,7 +198,7 @@ class ChunkSite(CallSite):
 
     def filled(self, hint: str, value: float) -> str:
         """A whole piece of `value`, the fastest operand there is."""
-        name = self._scope.bind(hint, _constant(self._loop.chunks.piece, value, self.out_dtype))
+        name = self._scope.bind(hint, _constant(self._loop.chunks.piece, repr(float(value)), self.out_dtype))
         return str(self._loop.piece_of(name, self._loop.chunks.shape, True))
 
     def reusable(self) -> str | None:
