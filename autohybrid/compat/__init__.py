@@ -12,6 +12,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from autohybrid.compat.absent import explain_absent_names
 from autohybrid.compat.paths import find_module
 from autohybrid.compat.private_names import add_private_names
 from autohybrid.gluon.hybridize_options import set_default_fallback
@@ -29,6 +30,7 @@ class _AliasLoader(Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         module = importlib.import_module(self.target)
         add_private_names(module)
+        explain_absent_names(module)
         self.own_spec = module.__spec__
         return module
 

@@ -7,7 +7,9 @@ from types import ModuleType
 from typing import Any
 
 import autohybrid
+from autohybrid.compat.absent import explain_absent_names
 from autohybrid.compat.private_names import add_private_names
+from autohybrid.config import closest
 
 #: Packages compare it before they import anything: autohybrid offers the interface of this version.
 __version__ = "1.9.1"
@@ -17,9 +19,11 @@ def __getattr__(name: str) -> Any:
     try:
         value = getattr(autohybrid, name)
     except AttributeError as error:
-        raise AttributeError(str(error).replace("'autohybrid'", "'mxnet' (autohybrid)"), name=name) from None
+        hint = closest(name, [known for known in __dir__() if not known.startswith("_")])
+        raise AttributeError(str(error).replace("'autohybrid'", "'mxnet' (autohybrid)") + hint, name=name) from None
     if isinstance(value, ModuleType):
         add_private_names(value)
+        explain_absent_names(value)
     globals()[name] = value
     return value
 

@@ -1,0 +1,49 @@
+"""What MXNet has and autohybrid does not, and what to use in its place: the text of the error.
+
+A name that is asked of a module (`mx.io.ImageRecordIter`) raises AttributeError with it.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+_RECORDS = "read the records with gluon.data.vision.ImageRecordDataset and a gluon.data.DataLoader"
+_TRANSFORMS = "use gluon.data.vision.transforms"
+_ITERATORS = (
+    "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordInt8Iter", "ImageDetRecordIter",
+)  # fmt: skip
+_AUGMENTERS = (
+    "Augmenter", "CreateAugmenter", "CreateDetAugmenter", "CreateMultiRandCropAugmenter", "ResizeAug", "ForceResizeAug",
+    "RandomCropAug", "RandomSizedCropAug", "CenterCropAug", "HorizontalFlipAug", "ColorJitterAug", "LightingAug",
+    "ColorNormalizeAug", "CastAug",
+)  # fmt: skip
+#: Module of autohybrid -> name -> what to do.
+_ABSENT: dict[str, dict[str, str]] = {
+    "autohybrid.training.io": {
+        **dict.fromkeys(_ITERATORS, _RECORDS),
+        "LibSVMIter": "make csr arrays and iterate over them with NDArrayIter(..., last_batch_handle='discard')",
+    },
+    "autohybrid.image": {
+        **dict.fromkeys(_AUGMENTERS, _TRANSFORMS),
+        **dict.fromkeys(("ImageIter", "ImageDetIter"), _RECORDS),
+    },
+    "autohybrid.module": {
+        "SequentialModule": "compose the symbols, mod2_symbol(data=mod1_symbol), into one Module",
+        "PythonModule": "write a gluon.Block",
+        "PythonLossModule": "write the loss as a mx.operator.CustomOp",
+    },
+}
+
+
+def explain_absent_names(module: ModuleType) -> None:
+    """Make `module` say what exists instead, when it is asked for a name that MXNet's has and it has not."""
+    absent = _ABSENT.get(module.__name__)
+    if absent is None or "__getattr__" in vars(module):
+        return
+
+    def explain(name: str) -> Any:
+        remedy = f"; {absent[name]}" if name in absent else ""
+        raise AttributeError(f"module '{module.__name__}' has no attribute '{name}'{remedy}", name=name, obj=module)
+
+    vars(module)["__getattr__"] = explain
