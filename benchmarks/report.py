@@ -43,6 +43,7 @@ that what else the machine does hits all alike. A ratio below 1 means that autoh
 contenders are compared too: the last column is the largest difference among the first numbers of the output.
 
 BLAS of the runs: {blas}
+{note}
 
 | workload | autohybrid, us | MXNet static, us | ratio | target | | difference |
 |---|---|---|---|---|---|---|
@@ -65,13 +66,18 @@ def row(table: dict[str, Any]) -> str:
     )
 
 
-def page(tables: list[dict[str, Any]], tail: str) -> str:
-    """The whole page. Workloads come in the order of TARGETS."""
+def page(tables: list[dict[str, Any]], tail: str, note: str = "") -> str:
+    """The whole page, with `note` on how the figures were taken. Workloads come in the order of TARGETS."""
     known = {table["workload"]: table for table in tables}
     names = [name for name in TARGETS if name in known]
     commands = "\n".join(f"python -m benchmarks.{n} --mxnet PYTHON_WITH_MXNET --json results/{n}.json" for n in names)
     blas = "; ".join(sorted({" ".join(known[n]["blas"].split()) for n in names}))
-    return _HEAD.format(commands=commands, blas=blas) + "\n".join(row(known[n]) for n in names) + "\n" + tail
+    return (
+        _HEAD.format(commands=commands, blas=blas, note=f"\n{note}\n" if note else "")
+        + "\n".join(row(known[n]) for n in names)
+        + "\n"
+        + tail
+    )
 
 
 _TAIL = """
@@ -103,9 +109,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, help="folder with the JSON files")
     parser.add_argument("--output", type=Path, default=Path("docs/performance.md"))
+    parser.add_argument("--note", default="", help="what a reader must know about the runs")
     options = parser.parse_args()
     tables = [json.loads(path.read_text()) for path in sorted(options.results.glob("*.json"))]
-    options.output.write_text(page(tables, _TAIL))
+    options.output.write_text(page(tables, _TAIL, options.note))
 
 
 if __name__ == "__main__":
