@@ -164,6 +164,13 @@ def _floor_divide_in_place(self: NDArray, other: Any) -> NDArray:
     return self
 
 
+_FLOOR_DIVISION: dict[str, Callable[[Any, Any], Any]] = {
+    "__floordiv__": _floor_divide,
+    "__rfloordiv__": lambda self, other: _floor_divide(other, self),
+    "__ifloordiv__": _floor_divide_in_place,
+}
+
+
 def install(cls: type[NDArray]) -> None:
     """Attach the Python operators of the table to `cls`."""
     for row in BINARY:
@@ -174,9 +181,8 @@ def install(cls: type[NDArray]) -> None:
             setattr(cls, f"__r{row.dunder}__", _dunder(row, True))
         if row.dunder in _IN_PLACE:
             setattr(cls, f"__i{row.dunder}__", _in_place(row))
-    cls.__ifloordiv__ = _floor_divide_in_place  # type: ignore[attr-defined]
-    cls.__floordiv__ = _floor_divide  # type: ignore[attr-defined]
-    cls.__rfloordiv__ = lambda self, other: _floor_divide(other, self)  # type: ignore[attr-defined]
+    for name, function in _FLOOR_DIVISION.items():
+        setattr(cls, name, function)
     cls.__neg__ = _negative  # type: ignore[method-assign]
     cls.__abs__ = _absolute  # type: ignore[attr-defined]
 
