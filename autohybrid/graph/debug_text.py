@@ -83,7 +83,7 @@ def _peak(heads: Sequence[Head], sizes: Mapping[Head, int], kept: set[Node]) -> 
     last: dict[Head, int] = {}
     for step, node in enumerate(nodes):
         last.update({(node, i): step for i in range(node.output_count)})
-        last.update({head: step for head in node.inputs})
+        last.update(dict.fromkeys(node.inputs, step))
     going: dict[int, list[Head]] = {}
     for head, step in last.items():
         if head[0] not in kept and head not in heads:

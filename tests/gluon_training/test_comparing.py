@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autohybrid as mx
-from autohybrid import test_utils as utils
+from autohybrid.training import comparing as utils
 
 
 def test_tolerance_follows_the_coarser_dtype() -> None:
@@ -51,3 +51,7 @@ def test_environment_is_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     with utils.environment({"AH_KEPT": None, "AH_NEW": 2}):
         assert (os.environ.get("AH_KEPT"), os.environ.get("AH_NEW")) == (None, "2")
     assert (os.environ.get("AH_KEPT"), os.environ.get("AH_NEW")) == ("1", None)
+
+
+def test_it_is_mxnets_test_utils() -> None:
+    assert mx.test_utils is utils

@@ -80,9 +80,7 @@ def _passes_it_on(handler: ast.ExceptHandler) -> bool:
 
 
 def test_no_file_is_a_drawer_of_odds_and_ends() -> None:
-    assert not [
-        name_of(path) for path in FILES if path.stem in ("utils", "misc", "common")
-    ]
+    assert not [name_of(path) for path in FILES if path.stem in ("utils", "misc", "common")]
 
 
 def test_names_of_test_files_are_unique() -> None:
