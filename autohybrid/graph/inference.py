@@ -129,7 +129,8 @@ def _declared_shape(node: Node) -> Shape:
     text = node.notes.get("__shape__")
     if text is None or text == "None":
         return None
-    return shape_of_extents([int(part) for part in text.strip("()[] ").replace("L", "").split(",") if part.strip()])
+    extents = tuple(int(part) for part in text.strip("()[] ").replace("L", "").split(",") if part.strip())
+    return tuple(-1 if extent <= 0 else extent for extent in extents) if extents else None
 
 
 def shape_of_extents(extents: Sequence[int]) -> Shape:
@@ -144,7 +145,8 @@ def shape_of_extents(extents: Sequence[int]) -> Shape:
 
 def _initial_shape(node: Node, known: Mapping[str, Shape]) -> Shape:
     """A shape that is given overrides the declared one."""
-    return known[node.name] if node.name in known else _declared_shape(node)
+    given = known.get(node.name)
+    return given if given or (given == () and is_np_shape()) else _declared_shape(node)
 
 
 def _declared_dtype(node: Node) -> str | None:
