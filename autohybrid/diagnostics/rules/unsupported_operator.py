@@ -2,7 +2,8 @@
 
 What it finds: `//`, `@`, `&`, `|`, `^`, `<<`, `>>`, unary `+`, `~` with a tensor.
 
-Why a graph cannot express it: neither NDArray nor Symbol of MXNet 1.9.1 defines them.
+Why a graph cannot express it: neither NDArray nor Symbol of MXNet 1.9.1 defines them. (autohybrid itself computes `//`
+on floating-point tensors; the code would still not run under MXNet.)
 
 Example: `x // 2`, `a @ b`
 
@@ -37,7 +38,7 @@ def check(event: Event) -> Finding | None:
     """An operator that no tensor has."""
     if event.name not in _HELP:
         return None
-    message = f"tensors have no `{event.name}`: `{event.text}` fails in both modes"
+    message = f"MXNet's tensors have no `{event.name}`: `{event.text}` fails there in both modes"
     fixes = NO_FIX
     if event.name == "//" and event.space:
         inner = operator_in_gap(event, "//", "/", "use `floor`")
