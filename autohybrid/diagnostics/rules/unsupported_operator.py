@@ -38,7 +38,7 @@ def check(event: Event) -> Finding | None:
     """An operator that no tensor has."""
     if event.name not in _HELP:
         return None
-    message = f"MXNet's tensors have no `{event.name}`: `{event.text}` fails there in both modes"
+    message = f"tensors of MXNet have no `{event.name}`: `{event.text}` fails there in both modes"
     fixes = NO_FIX
     if event.name == "//" and event.space:
         inner = operator_in_gap(event, "//", "/", "use `floor`")
