@@ -60,7 +60,27 @@ def print_summary(block: Block, inputs: tuple[Any, ...]) -> None:
     finally:
         for handle in handles:
             handle.detach()
-    sys.stdout.write("\n".join(_lines(rows)) + "\n")
+    if sys.stdout.isatty():
+        _print_table(rows)
+    else:
+        sys.stdout.write("\n".join(_lines(rows)) + "\n")
+
+
+def _print_table(rows: list[_Row]) -> None:
+    """The same facts as a rich table; rich is loaded here, for a terminal only."""
+    from rich.console import Console
+    from rich.table import Table
+
+    total, shared = sum(row.parameters for row in rows), sum(row.shared for row in rows)
+    trainable = sum(row.trainable for row in rows)
+    caption = (
+        f"{total - shared:,} unique parameters: {trainable:,} trainable, {total - trainable:,} not, {shared:,} shared"
+    )
+    table = Table("Layer (type)", "Output shape", caption=caption, caption_justify="left")
+    table.add_column("Parameters", justify="right")
+    for row in rows:
+        table.add_row(row.layer, row.shapes, f"{row.parameters:,}")
+    Console().print(table)
 
 
 def _lines(rows: list[_Row]) -> list[str]:

@@ -45,7 +45,7 @@ RECORDS = ("tensor/opdef.py", "tensor/ops")
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "numpy": ("*",),
     "cupy": ("tensor/backend.py",),
-    "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "cli"),
+    "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "gluon/summary.py", "cli"),
     "libcst": ("transform",),
     "onnx": ("interop",),
     "pygls": ("lsp",),
