@@ -217,6 +217,12 @@ class Builder:
             lifted.assign(value.head)
         return out
 
+    def known_fact(self, head: Head) -> tuple[tuple[int, ...], str]:
+        """Shape and dtype of an output of which both are known."""
+        fact = self.facts[head]
+        assert fact.shape is not None and fact.dtype is not None
+        return fact.shape, fact.dtype
+
     # -- memory --------------------------------------------------------------------------------------------------------
     def tensor(self, head: Head, ctx: Context) -> GraphTensor:
         """A tensor with memory of its own that holds `head`."""

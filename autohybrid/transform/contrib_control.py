@@ -44,12 +44,12 @@ class ContribControl:
         if len(after) != len(first):
             raise ValueError(f"while_loop: `func` returned {len(after)} loop variables for {len(first)}")
         heads = [builder.lift(a).head for a in after]
-        facts = [_fact(builder, t.head) for t in first]
+        facts = [builder.known_fact(t.head) for t in first]
         for head, fact in zip(heads, facts):
-            if _fact(builder, head) != fact:
+            if builder.known_fact(head) != fact:
                 raise builder.refusal(
                     f"a loop variable of while_loop starts with shape {fact[0]} and dtype {fact[1]} and becomes "
-                    f"{_fact(builder, head)}"
+                    f"{builder.known_fact(head)}"
                 )
         leaves: list[Any] = []
         structure = flatten([] if output is None else output, leaves)
@@ -64,9 +64,9 @@ class ContribControl:
             builder.fresh_name("while_loop"),
             user_span(),
             limit,
-            [_fact(builder, h) for h in collected],
+            [builder.known_fact(h) for h in collected],
         )
-        outputs = [*facts, *[((limit, *s), d) for s, d in (_fact(builder, h) for h in collected)]]
+        outputs = [*facts, *[((limit, *s), d) for s, d in (builder.known_fact(h) for h in collected)]]
         builder.register(node, outputs, state.recording and any(builder.facts[h].differentiable for h in node.inputs))
         made = [builder.tensor((node, i), first[0]._ctx) for i in range(len(outputs))]
         return unflatten(structure, iter(made[len(first) :])), made[: len(first)]
@@ -82,9 +82,3 @@ def _condition_head(builder: Builder, value: Any) -> Head:
     if isinstance(value, NDArray):
         return builder.lift(value).head
     return builder.apply("_full", shape=(1,), value=float(value), dtype="float32").head
-
-
-def _fact(builder: Builder, head: Head) -> tuple[tuple[int, ...], str]:
-    fact = builder.facts[head]
-    assert fact.shape is not None and fact.dtype is not None
-    return fact.shape, fact.dtype

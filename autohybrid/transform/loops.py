@@ -100,12 +100,13 @@ class _Loop:
         state_values = self._tensors(variables[1:], [leaf._ctx for leaf in leaves], structure)
         condition = self._condition(variables[0], state_values)
         ended, after = self._body(state_values, structure)
-        facts = [self._fact(h) for h in (t.head for t in first)]
+        facts = [builder.known_fact(h) for h in (t.head for t in first)]
         for head, fact in zip((ended, *after), facts):
-            if self._fact(head) != fact:
+            if builder.known_fact(head) != fact:
                 raise builder.refusal(
                     f"a variable of this `while` loop starts with shape {fact[0]} and dtype {fact[1]} and becomes "
-                    f"{self._fact(head)[0]} and {self._fact(head)[1]}; on a tensor condition it must stay the same"
+                    f"{builder.known_fact(head)[0]} and {builder.known_fact(head)[1]}; on a tensor condition it must "
+                    "stay the same"
                 )
         node = make_loop(
             [t.head for t in first],
@@ -185,8 +186,3 @@ class _Loop:
                     "one round to the next, and the condition is a tensor"
                 )
         return ended.head, [builder.lift(leaf).head for leaf in leaves]
-
-    def _fact(self, head: Head) -> tuple[tuple[int, ...], str]:
-        fact = self.builder.facts[head]
-        assert fact.shape is not None and fact.dtype is not None
-        return fact.shape, fact.dtype
