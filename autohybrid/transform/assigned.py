@@ -6,6 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import libcst as cst
 
+from autohybrid.transform.syntax import children, walk
+
+#: What has variables or exits of its own; the name of a function is assigned where it is defined.
+_OWN_SCOPE = (cst.FunctionDef, cst.Lambda, cst.ListComp)
 _MUTATING = frozenset(("append extend insert pop remove clear update sort reverse setdefault add discard ").split())
 
 
@@ -18,7 +22,7 @@ def assigned_names(statements: Iterable[cst.CSTNode], certain: bool) -> set[str]
         return _certain(statements)
     finder = _Targets()
     for statement in statements:
-        statement.visit(finder)
+        finder.look_at(statement)
     return finder.names
 
 
@@ -35,15 +39,37 @@ def _certain(statements: Iterable[cst.CSTNode]) -> set[str]:
             names |= _certain([statement.body])
         elif isinstance(statement, (cst.SimpleStatementLine, cst.BaseSmallStatement, cst.FunctionDef, cst.ClassDef)):
             finder = _Targets()
-            statement.visit(finder)
+            finder.look_at(statement)
             names |= finder.assigned
     return names
 
 
-class _Targets(cst.CSTVisitor):
+class _Targets:
+    """The names that statements assign, and with those the names whose containers they change."""
+
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.assigned: set[str] = set()
+
+    def look_at(self, statement: cst.CSTNode) -> None:
+        """Collect the names of one statement."""
+        for node in walk(statement, _OWN_SCOPE):
+            if isinstance(node, cst.AssignTarget):
+                self._add(node.target)
+                if isinstance(node.target, cst.Subscript) and isinstance(node.target.value, cst.Name):
+                    self.names.add(node.target.value.value)
+            elif isinstance(node, (cst.AugAssign, cst.For, cst.NamedExpr)):
+                self._add(node.target)
+            elif isinstance(node, cst.AnnAssign):
+                if node.value is not None:
+                    self._add(node.target)
+            elif isinstance(node, cst.WithItem):
+                if node.asname is not None:
+                    self._add(node.asname.name)
+            elif isinstance(node, cst.FunctionDef):
+                self._add(node.name)
+            elif isinstance(node, cst.Call):
+                self._add_changed(node.func)
 
     def _add(self, target: cst.CSTNode) -> None:
         if isinstance(target, cst.Name):
@@ -55,40 +81,7 @@ class _Targets(cst.CSTVisitor):
         elif isinstance(target, cst.StarredElement):
             self._add(target.value)
 
-    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-        self._add(node.target)
-        if isinstance(node.target, cst.Subscript) and isinstance(node.target.value, cst.Name):
-            self.names.add(node.target.value.value)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        if node.value is not None:
-            self._add(node.target)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self._add(node.target)
-
-    def visit_For(self, node: cst.For) -> None:
-        self._add(node.target)
-
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
-        self._add(node.target)
-
-    def visit_WithItem(self, node: cst.WithItem) -> None:
-        if node.asname is not None:
-            self._add(node.asname.name)
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        self._add(node.name)
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return False
-
-    def visit_ListComp(self, node: cst.ListComp) -> bool:
-        return False
-
-    def visit_Call(self, node: cst.Call) -> None:
-        function = node.func
+    def _add_changed(self, function: cst.BaseExpression) -> None:
         if (
             isinstance(function, cst.Attribute)
             and isinstance(function.value, cst.Name)
@@ -100,50 +93,27 @@ class _Targets(cst.CSTVisitor):
 
 def exits_in(statements: Iterable[cst.CSTNode]) -> set[str]:
     """How the statements can be left early: 'return', and 'break' or 'continue' that belong to a loop around them."""
-    finder = _Exits()
+    found: set[str] = set()
     for statement in statements:
-        statement.visit(finder)
-    return finder.found
+        _add_exits(statement, False, found)
+    return found
+
+
+def _add_exits(node: cst.CSTNode, in_loop: bool, found: set[str]) -> None:
+    if isinstance(node, cst.Return):
+        found.add("return")
+    elif isinstance(node, (cst.Break, cst.Continue)):
+        if not in_loop:
+            found.add("break" if isinstance(node, cst.Break) else "continue")
+    elif not isinstance(node, (cst.FunctionDef, cst.Lambda, cst.BaseExpression, cst.BaseSmallStatement)):
+        in_loop = in_loop or isinstance(node, (cst.For, cst.While))
+        for child in children(node):
+            _add_exits(child, in_loop, found)
 
 
 def has_exit(statements: Iterable[cst.CSTNode]) -> bool:
     """Whether the statements can be left early."""
     return bool(exits_in(statements))
-
-
-class _Exits(cst.CSTVisitor):
-    def __init__(self) -> None:
-        self.found: set[str] = set()
-        self._loops = 0
-
-    def visit_Return(self, node: cst.Return) -> None:
-        self.found.add("return")
-
-    def visit_Break(self, node: cst.Break) -> None:
-        if not self._loops:
-            self.found.add("break")
-
-    def visit_Continue(self, node: cst.Continue) -> None:
-        if not self._loops:
-            self.found.add("continue")
-
-    def visit_For(self, node: cst.For) -> None:
-        self._loops += 1
-
-    def leave_For(self, original_node: cst.For) -> None:
-        self._loops -= 1
-
-    def visit_While(self, node: cst.While) -> None:
-        self._loops += 1
-
-    def leave_While(self, original_node: cst.While) -> None:
-        self._loops -= 1
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:
-        return False
 
 
 def terminates(statements: Sequence[cst.CSTNode]) -> bool:

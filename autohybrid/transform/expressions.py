@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 
 import libcst as cst
 
+from autohybrid.transform.lowered_text import Range
 from autohybrid.transform.static_tests import is_static
+from autohybrid.transform.syntax import rebuild
 
 #: Whether a dotted path of names (`helper`, `self.mask`, `layers.attend`) is a function that should be lowered too.
 IsOwnFunction = Callable[[str], bool]
 
 
-class ExpressionLowering(cst.CSTTransformer):
+class ExpressionLowering:
     """Rewrites the expressions inside one statement. Records where each new node comes from in `origin`."""
 
     def __init__(
         self, runtime: str, namespace: str | None, names: Collection[str], own: IsOwnFunction, origin: Origin
     ) -> None:
-        super().__init__()
         self.runtime = runtime
         self.namespace = namespace
         self.names = names
@@ -27,23 +29,23 @@ class ExpressionLowering(cst.CSTTransformer):
         #: Expressions of which only the truth counts: tests, and operands of `and`, `or`, `not` in them.
         self._truths: set[int] = set()
 
-    def on_leave(  # type: ignore[override]
-        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
-    ) -> cst.CSTNode:
-        result = super().on_leave(original_node, updated_node)
-        if isinstance(result, cst.CSTNode):
-            self.origin.note(result, original_node)
-        return result  # type: ignore[return-value]
+    def lower(self, node: cst.CSTNode) -> cst.CSTNode:
+        """`node` with the expressions in it lowered; what needs no change is the same node."""
+        enter, leave = _handlers(type(node))
+        if enter is not None:
+            enter(self, node)
+        result = rebuild(node, self.lower)
+        if leave is not None:
+            result = leave(self, node, result)
+        if result is not node:
+            self.origin.note(result, node)
+        return result
 
     # -- F -------------------------------------------------------------------------------------------------------------
     def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
         if self._is_namespace(original_node.value):
             return updated_node.with_changes(value=cst.Name(self.runtime))
         return updated_node
-
-    def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
-        # the keyword of `f(F=x)` is no use of the variable
-        return updated_node.with_changes(keyword=original_node.keyword)
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         if self._is_namespace(original_node) and not self.origin.is_attribute_name(original_node):
@@ -57,7 +59,7 @@ class ExpressionLowering(cst.CSTTransformer):
     def test(self, node: cst.BaseExpression) -> cst.BaseExpression:
         """The lowered form of an expression of which only the truth counts."""
         self._truths.add(id(node))
-        result = node.visit(self)
+        result = self.lower(node)
         assert isinstance(result, cst.BaseExpression)
         return result
 
@@ -122,19 +124,34 @@ class ExpressionLowering(cst.CSTTransformer):
         return cst.Call(cst.Attribute(cst.Name(self.runtime), cst.Name(function)), [cst.Arg(v) for v in values])
 
 
+_Handlers = tuple[Callable[..., None] | None, Callable[..., cst.CSTNode] | None]
+
+
+@cache
+def _handlers(kind: type[cst.CSTNode]) -> _Handlers:
+    """What is done before and after the children of a kind of node are lowered."""
+    name = kind.__name__
+    return getattr(ExpressionLowering, f"visit_{name}", None), getattr(ExpressionLowering, f"leave_{name}", None)
+
+
 class Origin:
     """Where the nodes of lowered code come from in the user's code."""
 
-    def __init__(self, positions: Callable[[cst.CSTNode], object | None], attribute_names: set[int]) -> None:
+    def __init__(self, positions: Mapping[int, Range], attribute_names: set[int]) -> None:
         self._positions = positions
         self._attribute_names = attribute_names
-        self.found: dict[int, tuple[cst.CSTNode, object]] = {}
+        self._noted: dict[int, tuple[cst.CSTNode, Range]] = {}
 
     def note(self, new: cst.CSTNode, original: cst.CSTNode) -> None:
         """`new` stands for `original`."""
-        position = self._positions(original)
+        position = self.find(original)
         if position is not None:
-            self.found.setdefault(id(new), (new, position))
+            self._noted.setdefault(id(new), (new, position))
+
+    def find(self, node: cst.CSTNode) -> Range | None:
+        """The place in the user's code that a node of the lowered code stands for; None for one that was added."""
+        noted = self._noted.get(id(node))
+        return noted[1] if noted is not None else self._positions.get(id(node))
 
     def is_attribute_name(self, node: cst.CSTNode) -> bool:
         """Whether a Name is the part behind the dot, a keyword or a parameter, and no use of a variable."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from autohybrid.transform.expressions import IsOwnFunction, Origin
-from autohybrid.transform.lowered_text import LoweredText, Range
+from autohybrid.transform.lowered_text import LoweredText
 from autohybrid.transform.lowering import Lowering
+from autohybrid.transform.syntax import code_and_places, positions, walk
 
 
 def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction) -> LoweredText:
@@ -17,16 +17,15 @@ def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction
 
     With `namespace_position`, the parameter at that position is the operator namespace: it goes, its uses become `g`.
     """
-    wrapper = MetadataWrapper(cst.parse_module(source))
-    positions = wrapper.resolve(PositionProvider)
-    function = _function(wrapper.module)
+    parsed = cst.parse_module(source)
+    function = _function(parsed)
     parameters = list(function.params.params)
     namespace = None
     if namespace_position is not None and len(parameters) > namespace_position:
         namespace = parameters.pop(namespace_position).name.value
         if _is_rebound(function, namespace):
             namespace, parameters = None, list(function.params.params)
-    origin = Origin(lambda node: positions.get(node), _attribute_names(function))
+    origin = Origin(positions(parsed), _attribute_names(function))
     runtime = _runtime_name(source)
     lowering = Lowering(function, runtime, namespace, own, origin)
     first = cst.Param(cst.Name(runtime))
@@ -36,7 +35,9 @@ def lower_source(source: str, namespace_position: int | None, own: IsOwnFunction
         params=params, decorators=[], returns=None, body=cst.IndentedBlock(body), name=cst.Name(function.name.value)
     )
     module = cst.Module([lowered.with_changes(leading_lines=[])])
-    return LoweredText(module.code, function.name.value, tuple(_places(module, origin)))
+    text, emitted = code_and_places(module)
+    found = {(place, original) for node, place in emitted if (original := origin.find(node)) is not None}
+    return LoweredText(text, function.name.value, tuple(sorted(found)))
 
 
 def _runtime_name(source: str) -> str:
@@ -68,60 +69,28 @@ def _names_of(params: cst.Parameters) -> list[str]:
     return [p.name.value for p in (*listed, *stars)]
 
 
-class _NameRoles(cst.CSTVisitor):
-    """Collects Names that are no uses of variables: behind a dot, keywords of calls, parameters."""
-
-    def __init__(self) -> None:
-        self.found: set[int] = set()
-
-    def visit_Attribute(self, node: cst.Attribute) -> None:
-        self.found.add(id(node.attr))
-
-    def visit_Arg(self, node: cst.Arg) -> None:
-        if node.keyword is not None:
-            self.found.add(id(node.keyword))
-
-    def visit_Param(self, node: cst.Param) -> None:
-        self.found.add(id(node.name))
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
-        self.found.add(id(node.name))
-
-
 def _attribute_names(function: cst.FunctionDef) -> set[int]:
-    finder = _NameRoles()
-    function.visit(finder)
-    return finder.found
+    """The Names (by `id`) that are no uses of variables: behind a dot, keywords of calls, parameters, functions."""
+    found: set[int] = set()
+    for node in walk(function):
+        if isinstance(node, cst.Attribute):
+            found.add(id(node.attr))
+        elif isinstance(node, cst.Arg):
+            found.add(id(node.keyword))
+        elif isinstance(node, (cst.Param, cst.FunctionDef)):
+            found.add(id(node.name))
+    return found
 
 
 def _is_rebound(function: cst.FunctionDef, name: str) -> bool:
     """Whether the body assigns the namespace, or a function inside has a parameter of that name."""
-
-    class Finder(cst.CSTVisitor):
-        found = False
-
-        def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
-            if isinstance(node.target, cst.Name) and node.target.value == name:
-                self.found = True
-
-        def visit_Param(self, node: cst.Param) -> None:
-            if node.name.value == name:
-                self.found = True
-
-    finder = Finder()
-    function.body.visit(finder)
-    return finder.found
-
-
-def _places(module: cst.Module, origin: Origin) -> list[tuple[Range, Range]]:
-    emitted = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    places = []
-    for node, position in emitted.items():
-        source = origin.found.get(id(node))
-        if source is not None and isinstance(source[1], CodeRange):
-            places.append((_range(position), _range(source[1])))
-    return sorted(set(places))
-
-
-def _range(position: CodeRange) -> Range:
-    return position.start.line, position.start.column, position.end.line, position.end.column
+    for node in walk(function.body):
+        if isinstance(node, cst.AssignTarget):
+            target: cst.CSTNode = node.target
+        elif isinstance(node, cst.Param):
+            target = node.name
+        else:
+            continue
+        if isinstance(target, cst.Name) and target.value == name:
+            return True
+    return False

@@ -15,6 +15,7 @@ import libcst as cst
 from autohybrid.transform.assigned import assigned_names, exits_in, has_exit, terminates
 from autohybrid.transform.expressions import ExpressionLowering, IsOwnFunction, Origin
 from autohybrid.transform.static_tests import is_static, static_names
+from autohybrid.transform.syntax import rebuild, walk
 
 Statement = cst.BaseStatement
 Statements = list[Statement]
@@ -89,10 +90,11 @@ class Lowering:
     def _has_dynamic_exit(self, statement: Statement) -> bool:
         """Whether an exit in a `with` or `try` is decided by a tensor: what follows the statement cannot be moved into
         it, so such code is left as it is and refused when it is built."""
-        finder = _Nested()
-        statement.visit(finder)
-        return any(self._needs_exit_lowering(s) for s in finder.ifs) or any(
-            self._is_dynamic_loop(s) and "return" in exits_in([s]) for s in finder.loops
+        return any(
+            self._needs_exit_lowering(s)
+            if isinstance(s, cst.If)
+            else isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and "return" in exits_in([s])
+            for s in walk(statement, (cst.FunctionDef, cst.BaseExpression))
         )
 
     def _try(self, statement: cst.Try, scope: Scope) -> Statement:
@@ -179,7 +181,7 @@ class Lowering:
 
     def _expression(self, node: Node) -> Node:
         """A statement or expression with the expressions in it lowered; it stays of its kind."""
-        return cast(Node, node.visit(self.expressions))
+        return cast(Node, self.expressions.lower(node))
 
     # -- branches ------------------------------------------------------------------------------------------------------
     def _needs_exit_lowering(self, statement: cst.If) -> bool:
@@ -277,26 +279,6 @@ class Lowering:
         return f"{hint}_{self._counts[hint]}"
 
 
-class _Nested(cst.CSTVisitor):
-    """The `if`s and loops inside a statement, without those of functions defined in it."""
-
-    def __init__(self) -> None:
-        self.ifs: list[cst.If] = []
-        self.loops: list[cst.For | cst.While] = []
-
-    def visit_If(self, node: cst.If) -> None:
-        self.ifs.append(node)
-
-    def visit_For(self, node: cst.For) -> None:
-        self.loops.append(node)
-
-    def visit_While(self, node: cst.While) -> None:
-        self.loops.append(node)
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
-        return False
-
-
 def _sides(statement: cst.If) -> tuple[Statements, Statements]:
     orelse = statement.orelse
     if isinstance(orelse, cst.If):
@@ -324,18 +306,16 @@ def _with_comments_of(definition: cst.FunctionDef, statement: cst.If | cst.For |
 def _fill_test(statement: Statement, test: cst.CSTNode) -> Statement:
     """Put `test` in the place of the first argument `None` of the call in `statement`."""
 
-    class Fill(cst.CSTTransformer):
-        done = False
+    done = False
 
-        def leave_Arg(self, original_node: cst.Arg, updated_node: cst.Arg) -> cst.Arg:
-            if not self.done and isinstance(original_node.value, cst.Name) and original_node.value.value == "None":
-                self.done = True
-                return updated_node.with_changes(value=test)
-            return updated_node
+    def fill(node: cst.CSTNode) -> cst.CSTNode:
+        nonlocal done
+        if not done and isinstance(node, cst.Name) and node.value == "None":
+            done = True
+            return test
+        return rebuild(node, fill)
 
-    result = statement.visit(Fill())
-    assert isinstance(result, cst.BaseStatement)
-    return result
+    return rebuild(statement, fill)
 
 
 def _tuple_text(names: Sequence[str]) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Collection
 
 import libcst as cst
 
+from autohybrid.transform.syntax import walk
+
 _STATIC_CALLS = frozenset(
     [
         "len",
@@ -56,7 +58,8 @@ def is_static(node: cst.BaseExpression, names: Collection[str] = ()) -> bool:
 def static_names(function: cst.FunctionDef) -> frozenset[str]:
     """Local variables whose every assignment is a static expression (loop counters, configuration)."""
     finder = _Assignments()
-    function.body.visit(finder)
+    for node in walk(function.body):
+        finder.look_at(node)
     known: set[str] = set()
     for _ in range(3):  # a chain of assignments settles in a few rounds; what does not is dispatched dynamically
         known = {
@@ -67,60 +70,46 @@ def static_names(function: cst.FunctionDef) -> frozenset[str]:
     return frozenset(known)
 
 
-class _Assignments(cst.CSTVisitor):
+class _Assignments:
     """Every value that each local name is assigned; None for one that cannot be followed."""
 
     def __init__(self) -> None:
         self.values: dict[str, list[cst.BaseExpression | None]] = {}
 
-    def visit_Assign(self, node: cst.Assign) -> None:
-        for target in node.targets:
-            if isinstance(target.target, cst.Name):
-                self._add(target.target.value, node.value)
-            else:
-                self._unknown(target.target)
+    def look_at(self, node: cst.CSTNode) -> None:
+        """Note what `node` itself assigns."""
+        if isinstance(node, cst.Assign):
+            for target in node.targets:
+                if isinstance(target.target, cst.Name):
+                    self._add(target.target.value, node.value)
+                else:
+                    self._unknown(target.target)
+        elif isinstance(node, cst.AugAssign):
+            if isinstance(node.target, cst.Name):
+                self._add(node.target.value, node.value)
+        elif isinstance(node, cst.For):
+            self._counter(node)
+        elif isinstance(node, (cst.AnnAssign, cst.NamedExpr)):
+            self._unknown(node.target)
+        elif isinstance(node, cst.WithItem):
+            if node.asname is not None:
+                self._unknown(node.asname.name)
+        elif isinstance(node, cst.Param):
+            self._unknown(node.name)
 
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
-        self._unknown(node.target)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        if isinstance(node.target, cst.Name):
-            self._add(node.target.value, node.value)
-
-    def visit_For(self, node: cst.For) -> None:
+    def _counter(self, node: cst.For) -> None:
         if isinstance(node.target, cst.Name) and isinstance(node.iter, cst.Call) and _called_name(node.iter) == "range":
             self._add(node.target.value, cst.Integer("0"))
         else:
             self._unknown(node.target)
 
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
-        self._unknown(node.target)
-
-    def visit_WithItem(self, node: cst.WithItem) -> None:
-        if node.asname is not None:
-            self._unknown(node.asname.name)
-
-    def visit_Param(self, node: cst.Param) -> None:
-        self._unknown(node.name)
-
     def _add(self, name: str, value: cst.BaseExpression | None) -> None:
         self.values.setdefault(name, []).append(value)
 
     def _unknown(self, target: cst.CSTNode) -> None:
-        finder = _Names()
-        target.visit(finder)
-        for name in finder.found:
-            self._add(name, None)
-
-
-class _Names(cst.CSTVisitor):
-    """Every name in a target."""
-
-    def __init__(self) -> None:
-        self.found: list[str] = []
-
-    def visit_Name(self, node: cst.Name) -> None:
-        self.found.append(node.value)
+        for node in walk(target):
+            if isinstance(node, cst.Name):
+                self._add(node.value, None)
 
 
 def _called_name(node: cst.Call) -> str:
