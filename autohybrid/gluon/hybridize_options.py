@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -27,6 +28,9 @@ class HybridizeOptions:
     verify              compare the first compiled call with the imperative one
     fallback            run a block that cannot be a graph imperatively, with a warning, instead of raising
                         HybridizeError; None: as `set_default_fallback` says (off, unless MXNet's name is in use)
+    exact               compute every number as the imperative call does, bit for bit; otherwise compiled calls outside
+                        recording may add in another order and fold constants, within a few units of rounding; None:
+                        as the environment variable AUTOHYBRID_EXACT says (`1`: exact), else not
     inline_limit, forward_bulk_size, backward_bulk_size, backend    MXNet's; accepted, without effect on results
     """
 
@@ -39,11 +43,19 @@ class HybridizeOptions:
     strict: bool = False
     verify: bool = False
     fallback: bool | None = None
+    exact: bool | None = None
 
     @property
     def falls_back(self) -> bool:
         """Whether a block that cannot be a graph runs imperatively."""
         return not self.strict and (_Defaults.fallback if self.fallback is None else self.fallback)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether compiled calls keep every number bit for bit."""
+        if self.exact is not None:
+            return self.exact
+        return os.environ.get("AUTOHYBRID_EXACT", "0").lower() not in ("", "0", "no", "off", "false")
 
     def updated(self, given: Mapping[str, Any]) -> HybridizeOptions:
         """These options with `given` on top. Raises TypeError for an unknown name, with the nearest known one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Protocol
 
@@ -12,11 +12,13 @@ import numpy as np
 from autohybrid.graph.arena import Arena
 from autohybrid.graph.lifetimes import Lifetimes
 from autohybrid.graph.node import Head, Node
+from autohybrid.graph.passes.rewriting import PlannedGraph
 
 
 class Scope(Protocol):
     """The function that is being written: names, constants, and what is known of the graph."""
 
+    graph: PlannedGraph
     names: dict[Head, str]
     shapes: dict[Head, Any]
     dtypes: dict[Head, Any]
@@ -59,6 +61,8 @@ class CallSite:
         self.out_shape: tuple[int, ...] = scope.shapes[node, 0]
         self.out_dtype: str = scope.dtypes[node, 0]
         self.train = scope.train
+        #: Whether the code must compute every number as the kernel does, bit for bit.
+        self.exact = scope.graph.exact
 
     def kernel(self) -> str:
         """The name of the operator's kernel with the attributes given: a function of arrays."""
@@ -69,6 +73,16 @@ class CallSite:
     def bound(self, hint: str, function: Any) -> str:
         """The name of `function` with the array library given as its first argument."""
         return self._scope.bind(hint, _with_numpy(function))
+
+    def prepared(
+        self, hint: str, make: Callable[..., Any], inputs: Sequence[int], shape: Sequence[int], *options: Any
+    ) -> str | None:
+        """The name of `make(*arrays, *options)` of inputs (by position), computed only when those change; None where
+        one of them is not known ahead of the calls. See `PlannedGraph.prepare`; the dtype is the output's."""
+        heads = [self.node.inputs[i] for i in inputs]
+        if not all(map(self._scope.graph.is_prepared, heads)):
+            return None
+        return self._scope.name_head(self._scope.graph.prepare(hint, make, heads, shape, self.out_dtype, *options))
 
     def assign(self, expression: str) -> str:
         """The statement that makes `out` what `expression` computes in fresh memory."""

@@ -26,10 +26,12 @@ from autohybrid.graph.lifetimes import Lifetimes
 from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.graph.passes.pipeline import optimize
 from autohybrid.graph.passes.rewriting import PlannedGraph
+from autohybrid.graph.prepared import Prepared
 from autohybrid.tensor.array import wrap
 from autohybrid.tensor.imperative import KERNEL_ERRORS, explain, run_kernel, split_mutations
 from autohybrid.tensor.shapes import is_known
 from autohybrid.tensor.templates import View, reshaped
+from autohybrid.tensor.versions import changes, note_write
 
 if TYPE_CHECKING:
     from autohybrid.graph.function import GraphFunction, Signature
@@ -46,15 +48,17 @@ class _Writer:
         self.names: dict[Head, str] = {}
         self._bound: dict[int, str] = {}
         self._taken: dict[str, int] = dict.fromkeys((*keyword.kwlist, "results", "run"), 1)
-        captured = {name: provider()._data for name, provider in function.captured.items()}
+        captured = {name: a._data for name, a in zip(function.captured, function.captured_arrays())}
         fed = {name: (shape, dtype) for name, (shape, dtype) in zip(function.inputs, signature)}
         fed.update({name: (a.shape, a.dtype) for name, a in captured.items()})
         shapes = infer_shapes(function.all_heads, {n: tuple(s) for n, (s, _) in fed.items()})
         dtypes = infer_dtypes(function.all_heads, {n: d.name for n, (_, d) in fed.items()})
-        graph = optimize(PlannedGraph(function.all_heads, shapes, dtypes, train))
+        known = _lasting_variables(function) if all(type(a) is np.ndarray for a in captured.values()) else frozenset()
+        graph = optimize(PlannedGraph(function.all_heads, shapes, dtypes, train, function.exact, known))
+        self.graph = graph
         self.heads, self.shapes, self.dtypes = graph.heads, graph.shapes, graph.dtypes
         order = program_order(self.heads)
-        self.variables = {node.name: node for node in order if node.op is None}
+        self.variables = {node.name: node for node in order if node.op is None and node not in graph.recipes}
         self.calls = [node for node in order if node.op is not None]
         self.position = {node: i for i, node in enumerate(self.calls)}
         self.lifetimes = Lifetimes(self.calls, self.heads)
@@ -92,7 +96,9 @@ class _Writer:
         return self.names[head]
 
     def write(self) -> str:
-        parameters = [self._parameter(name) for name in (*self.function.inputs, *self.function.captured)]
+        parameters = [self._parameter(name) for name in self.function.inputs]
+        for node in (*self.variables.values(), *self.graph.recipes):
+            self.name_head((node, 0))
         index = 0
         while index < len(self.calls):
             end = find_run(self, self.calls, index)
@@ -109,6 +115,7 @@ class _Writer:
             self.lines += [f"results = {results}", self._release, "return results"]
         else:
             self.lines.append(f"return {results}")
+        self._take_prepared()
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def run({', '.join(parameters)}):\n{body}\n"
 
@@ -122,6 +129,22 @@ class _Writer:
         taken = ["try:", f"    {memory} = {kept}.pop()", "except IndexError:", f"    {memory} = {make}()"]
         self.lines[:0] = [*taken, f"{names} = {memory}"]
         self._release = f"{kept}.append({memory})"
+
+    def _take_prepared(self) -> None:
+        """Put the captured arrays and prepared values that the code reads into its variables, at the start."""
+        words = set(re.findall(r"\w+", "\n".join(line for line in self.lines if not line.startswith("#"))))
+        captured = [node for name, node in self.variables.items() if name in self.function.captured]
+        shown = [node for node in (*captured, *self.graph.recipes) if self.names[node, 0] in words]
+        if not shown:
+            return
+        values = Prepared(self.function.captured_arrays, tuple(self.function.captured), shown, self.graph.recipes)
+        prepared, moved, now = self.bind("prepared", values), self.bind("changes", changes), self.fresh("now")
+        self.lines[:0] = [
+            f"{now} = {prepared}.now",
+            f"if {now}[0] != {moved}.token:",
+            f"    {now} = {prepared}.refresh()",
+            f"_, {', '.join([self.names[node, 0] for node in shown])} = {now}",
+        ]
 
     def _note_place(self, node: Node) -> None:
         """A comment with the user's line, where it changes."""
@@ -179,6 +202,7 @@ class _Writer:
             results, changes = split_mutations(op, attrs, run_kernel(op, attrs, np, arrays, train, ctx))
             for position, value in changes:
                 arrays[position][...] = value
+                note_write(arrays[position])
             return results
 
         def without_mutations(*arrays: Any) -> Sequence[Any]:
@@ -200,6 +224,16 @@ class _Writer:
                 name = f"({name} if {name}.flags.c_contiguous else {name}.copy())"
             shown.append(name)
         return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
+
+
+def _lasting_variables(function: GraphFunction) -> frozenset[Node]:
+    """The captured variables that keep their values through a call: nothing in it may write into them."""
+    written = {change.name for change in function.outputs.written}
+    for node in function.order:
+        if node.op is not None and (_runs_user_code(node) or (node.op.mutates and not node.op.train_dependent)):
+            written.update(source.name for source, _ in node.inputs)
+    names = function.captured.keys() - written
+    return frozenset(node for node in function.order if node.op is None and node.name in names)
 
 
 def _runs_user_code(node: Node) -> bool:
@@ -226,7 +260,7 @@ def _plain(node: Node) -> Callable[..., Any]:
 def generate(function: GraphFunction, signature: Signature, train: bool) -> Callable[..., Any]:
     """Generate and compile the executor of `function` for inputs of `signature`.
 
-    The result takes the raw input arrays, then the raw captured ones, and returns a tuple of fresh arrays.
+    The result takes the raw input arrays and returns a tuple of fresh arrays; it looks at the captured ones itself.
     """
     global _serial
     writer = _Writer(function, signature, train)

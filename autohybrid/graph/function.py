@@ -18,6 +18,7 @@ from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.tape import state
+from autohybrid.tensor.versions import note_write
 
 #: Resolves to the array that a captured variable stands for now.
 Provider = Callable[[], NDArray]
@@ -63,12 +64,19 @@ class GraphFunction:
     """A graph with named inputs, captured arrays and outputs. Calls may come from several threads."""
 
     def __init__(
-        self, inputs: Sequence[str], captured: dict[str, Provider], outputs: GraphOutputs, reads: frozenset[str]
+        self,
+        inputs: Sequence[str],
+        captured: dict[str, Provider],
+        outputs: GraphOutputs,
+        reads: frozenset[str],
+        exact: bool = False,
     ) -> None:
         self.inputs = tuple(inputs)
         self.captured = captured
         self.outputs = outputs
         self.reads = reads
+        #: Whether generated code must compute every number as the plain interpreter does, bit for bit.
+        self.exact = exact
         self.all_heads = outputs.all_heads
         self.order: list[Node] = program_order(self.all_heads)
         self._code: dict[tuple[Signature, bool], Callable[..., Any]] = {}
@@ -101,7 +109,7 @@ class GraphFunction:
         ctx = arrays[0]._ctx
         token = hush()
         try:
-            results = code(*raw, *[a._data for a in self.captured_arrays()])
+            results = code(*raw)
         finally:
             unhush(token)
         values = [wrap(r, ctx) for r in results]
@@ -114,7 +122,9 @@ class GraphFunction:
         """Write what the call leaves changed, and put the result together."""
         position = len(self.outputs.heads)
         for change in self.outputs.written:
-            memory(change.name)[...] = values[position]._data
+            target = memory(change.name)
+            target[...] = values[position]._data
+            note_write(target)
             position += 1
         for attribute in self.outputs.attributes:
             part = iter(values[position : position + len(attribute.heads)])

@@ -17,6 +17,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.tensor.backend import Array, array_namespace, namespace_of, to_device, to_host
 from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.tape import Entry, Variable, run_backward, state
+from autohybrid.tensor.versions import note_write
 
 _CPU = cpu()
 #: How MXNet's message begins, which code looks for.
@@ -228,6 +229,7 @@ class NDArray:
     def _store(self, value: Array) -> None:
         """Overwrite the values with those of an array of the same shape (on the same device)."""
         self._data[...] = value
+        note_write(self._data)
 
     def detach(self) -> NDArray:
         """The same values (shared memory) outside the recorded graph."""

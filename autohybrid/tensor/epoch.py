@@ -6,6 +6,8 @@ it with the value they last saw, and look closer only when it moved.
 
 from __future__ import annotations
 
+from autohybrid.tensor.versions import changes
+
 
 class _Epoch:
     __slots__ = ("value",)
@@ -16,6 +18,7 @@ class _Epoch:
     def move(self) -> None:
         """Something may have changed."""
         self.value += 1
+        changes.move()
 
 
 epoch = _Epoch()

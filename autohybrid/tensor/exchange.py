@@ -10,6 +10,7 @@ from autohybrid.context import Context, cpu
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.backend import namespace_of
 from autohybrid.tensor.indexing import contiguous
+from autohybrid.tensor.versions import note_sharing
 
 __all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read", "to_dlpack_for_write"]
 
@@ -36,6 +37,7 @@ def _frozen(ndarray: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if not ndarray.flags.writeable and ndarray.flags.owndata:
         ndarray.flags.writeable = True  # it was shared before
     shared = ndarray.view()
+    note_sharing(shared)
     ndarray.flags.writeable = False
     return shared
 
@@ -78,7 +80,9 @@ def from_dlpack(dlpack: Any) -> NDArray:
 def to_dlpack_for_read(data: NDArray) -> Any:
     """A DLPack capsule over the array's memory, for reading."""
     data.wait_to_read()
-    return contiguous(data).__dlpack__()
+    memory = contiguous(data)
+    note_sharing(memory)  # nothing stops the reader from writing
+    return memory.__dlpack__()
 
 
 def to_dlpack_for_write(data: NDArray) -> Any:

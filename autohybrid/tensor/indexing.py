@@ -18,6 +18,7 @@ from autohybrid.tensor.backend import array_namespace, to_device, to_host
 from autohybrid.tensor.gradient_namespace import gradient_namespace
 from autohybrid.tensor.subscripts import Span, Subscript, fitted_shape, freeze, parse, read, write
 from autohybrid.tensor.tape import state
+from autohybrid.tensor.versions import changes, note_write
 
 
 def get_item(self: NDArray, key: Any) -> NDArray:
@@ -85,6 +86,7 @@ def contiguous(self: NDArray) -> Any:
     data = self._data
     if not data.flags.c_contiguous:
         data = self._data = array_namespace(data).ascontiguousarray(data)
+        changes.move()
     return data
 
 
@@ -107,12 +109,14 @@ def set_item(self: NDArray, key: Any, value: Any) -> None:
     data = self._data
     if type(value) in (int, float) and data.dtype.kind == "f" and not subscript.advanced:
         data[subscript.basic_key] = value
+        note_write(data)
         return
     given = _as_value(self, value)
     if given.ndim and given.shape != subscript.region_shape:
         fitted = iter(fitted_shape(given.shape, subscript))
         given = given.reshape(_aligned(subscript, fitted))
     data[subscript.numpy_key(array_namespace(data).asarray)] = given
+    note_write(data)
 
 
 def _aligned(subscript: Subscript, extents: Any) -> tuple[int, ...]:
@@ -156,7 +160,7 @@ def _write_recorded(self: NDArray, subscript: Subscript, value: NDArray) -> None
     if value.dtype != self.dtype:
         value = F.Cast(value, dtype=self.dtype)
     result = write(F, self, subscript, F._copy(value), value.shape, lambda host: _constant(self, host))
-    self._data[...] = to_device(result._data, self._ctx)
+    self._store(to_device(result._data, self._ctx))
     self._entry = result._entry
 
 

@@ -164,7 +164,7 @@ class BaseSparseNDArray(NDArray):
             other._values = moved._values.astype(other._values.dtype, copy=False)
             other._aux, other._trusted = moved._aux, moved._trusted
         else:
-            other._data[...] = to_device(self._dense(), other._ctx)
+            other._store(to_device(self._dense(), other._ctx))
         return other
 
     def _check_same_shape(self, other: Any) -> None:

@@ -73,8 +73,8 @@ class CompiledBlock:
         #: The block's own code runs at each call; the blocks in it are compiled.
         self.imperative = False
         self._hooked: tuple[int, bool] = (-1, False)
-        #: (shape, dtype, device, train mode) -> (epoch, generated code, captured arrays), for calls that need no more.
-        self._quick: dict[Any, tuple[int, Callable[..., Any], list[NDArray]]] = {}
+        #: (shape, dtype, device, train mode) -> (epoch, generated code), for calls that need no more.
+        self._quick: dict[Any, tuple[int, Callable[..., Any]]] = {}
 
     def call_one(self, x: NDArray) -> Any:
         """`self((x,))`, by the shortest way when nothing changed since the last call like it."""
@@ -84,7 +84,7 @@ class CompiledBlock:
             if known is not None and known[0] == epoch.value:
                 token = hush()
                 try:
-                    return wrap(known[1](data, *[a._data for a in known[2]])[0], x._ctx)
+                    return wrap(known[1](data)[0], x._ctx)
                 finally:
                     unhush(token)
         return self((x,))
@@ -99,7 +99,7 @@ class CompiledBlock:
         data = x._data
         code = function.code(((data.shape, data.dtype),), state.training)
         key = (data.shape, data.dtype, x._ctx, state.training)
-        self._quick[key] = (epoch.value, code, function.captured_arrays())
+        self._quick[key] = (epoch.value, code)
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         arrays: list[NDArray] = []
@@ -216,7 +216,8 @@ def _trace(
     if builder.refused:
         raise builder.refused[0]
     outputs = GraphOutputs(heads, result_structure, written, attributes, tuple(builder.effects))
-    return GraphFunction(names, dict(builder.captured), outputs, frozenset(builder.reads))
+    exact = block._options.is_exact
+    return GraphFunction(names, dict(builder.captured), outputs, frozenset(builder.reads), exact)
 
 
 def _result_head(builder: Builder, leaf: Any) -> Head:

@@ -101,7 +101,7 @@ def _undone(block: Any) -> Iterator[None]:
     finally:
         random_state.restore(numbers)
         for array, values in kept:
-            array._data[...] = values
+            array._store(values)
 
 
 def _difference(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> str:

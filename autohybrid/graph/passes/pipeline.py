@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from autohybrid.graph.node import depth_first
 from autohybrid.graph.passes.drop_identities import drop_identities
+from autohybrid.graph.passes.fold_constants import fold_constants
 from autohybrid.graph.passes.rewriting import Pass, PlannedGraph
 from autohybrid.graph.passes.share_subexpressions import share_subexpressions
 
-PASSES: tuple[Pass, ...] = (drop_identities, share_subexpressions)
+#: These keep every number bit for bit.
+PASSES: tuple[Pass, ...] = (drop_identities, share_subexpressions, fold_constants)
+#: These compute the same in another order; they are left out of exact graphs.
+FAST_PASSES: tuple[Pass, ...] = ()
 
 
 def optimize(graph: PlannedGraph) -> PlannedGraph:
@@ -15,6 +19,6 @@ def optimize(graph: PlannedGraph) -> PlannedGraph:
     does to the other readers of an input depends on the order and on every copy."""
     if any(n.op is not None and n.op.mutates and not n.op.train_dependent for n in depth_first(graph.heads)):
         return graph
-    for run in PASSES:
+    for run in PASSES if graph.exact else (*PASSES, *FAST_PASSES):
         graph = run(graph)
     return graph
