@@ -9,24 +9,14 @@ from types import ModuleType
 from typing import Any
 
 _RECORDS = "read the records with gluon.data.vision.ImageRecordDataset and a gluon.data.DataLoader"
-_TRANSFORMS = "use gluon.data.vision.transforms"
 _ITERATORS = (
     "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordInt8Iter", "ImageDetRecordIter",
-)  # fmt: skip
-_AUGMENTERS = (
-    "Augmenter", "CreateAugmenter", "CreateDetAugmenter", "CreateMultiRandCropAugmenter", "ResizeAug", "ForceResizeAug",
-    "RandomCropAug", "RandomSizedCropAug", "CenterCropAug", "HorizontalFlipAug", "ColorJitterAug", "LightingAug",
-    "ColorNormalizeAug", "CastAug",
 )  # fmt: skip
 #: Module of autohybrid -> name -> what to do.
 _ABSENT: dict[str, dict[str, str]] = {
     "autohybrid.training.io": {
         **dict.fromkeys(_ITERATORS, _RECORDS),
         "LibSVMIter": "make csr arrays and iterate over them with NDArrayIter(..., last_batch_handle='discard')",
-    },
-    "autohybrid.image": {
-        **dict.fromkeys(_AUGMENTERS, _TRANSFORMS),
-        **dict.fromkeys(("ImageIter", "ImageDetIter"), _RECORDS),
     },
     "autohybrid.module": {
         "SequentialModule": "compose the symbols, mod2_symbol(data=mod1_symbol), into one Module",
