@@ -35,9 +35,11 @@ _RECURSION_LIMIT = 6000
 
 def analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[str, tuple[Event, ...]]:
     """The events of every file, keyed by its path. Never raises on any text: a file that does not parse yields one
-    SYNTAX_ERROR event, the others go on."""
+    SYNTAX_ERROR event, the others go on. A caller that has turned the collector of cycles off is about to end, so that
+    nothing is taken apart for it."""
+    ends_soon = not gc.isenabled()
     with quietly():
-        return _analyze(files, settings)
+        return _analyze(files, settings, ends_soon)
 
 
 @contextmanager
@@ -70,7 +72,9 @@ def run_entries(session: Session, module: ModuleInfo) -> Event | None:
     return None
 
 
-def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping[str, tuple[Event, ...]]:
+def _analyze(
+    files: Sequence[SourceFile], settings: AnalysisSettings, ends_soon: bool
+) -> Mapping[str, tuple[Event, ...]]:
     index = ProjectIndex(files)
     session = Session(index, settings, SourceInterpreter(), ConstructorFields, run_block)
     events: dict[str, list[Event]] = {file.path: [] for file in files}
@@ -92,8 +96,9 @@ def _analyze(files: Sequence[SourceFile], settings: AnalysisSettings) -> Mapping
         events.setdefault(event.span.path, []).append(event)
     for path, error in index.errors.items():
         events[path].append(syntax_error_event(index.files[path], error))
-    index.release()
-    session.release()
+    if not ends_soon:
+        index.release()
+        session.release()
     return {path: tuple(found) for path, found in events.items()}
 
 

@@ -308,7 +308,7 @@ def union(values: Iterable[Value]) -> Value:
             kind = member.__class__
             if kind is Unknown:
                 return member
-            if kind is not Never:
+            if kind is not Never and len(kept) <= MAX_UNION:
                 _add_member(kept, member)
     if not kept:
         return NEVER

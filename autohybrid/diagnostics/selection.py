@@ -34,6 +34,7 @@ class Selection:
         self._select = chosen
         self._ignore = self._resolve("ignore", settings.ignore)
         self._exact = frozenset(filter(is_code, chosen))
+        self._known: dict[str, bool] = {}
         self._severity = tuple(
             (selector, Severity(level))
             for name, level in settings.severity
@@ -47,8 +48,11 @@ class Selection:
 
     def is_selected(self, code: str) -> bool:
         """Whether the rule runs at all under `select`, `extend-select` and `ignore`."""
-        chosen = _longest(self._select, code)
-        return chosen >= 0 and chosen > _longest(self._ignore, code)
+        known = self._known.get(code)
+        if known is None:
+            chosen = _longest(self._select, code)
+            known = self._known[code] = chosen >= 0 and chosen > _longest(self._ignore, code)
+        return known
 
     def is_ignored_in(self, code: str, absolute: str) -> bool:
         """Whether `per-file-ignores` silences the rule in that file."""
