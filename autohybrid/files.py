@@ -12,8 +12,10 @@ from typing import BinaryIO
 Chunk = bytes | bytearray | memoryview
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[Chunk]) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[Chunk], durable: bool = True) -> None:
     """Write `content` (bytes, or chunks of them) to `path`: a temporary file beside it, flushed, then renamed over it.
+
+    `durable=False` does not wait for the disk: for caches, where a file that a power cut left empty is made again.
 
     A symbolic link is followed; permissions of an existing file are kept. What cannot be replaced (a pipe, a device)
     is written directly. Raises OSError as `open` does; the old file is then untouched and the temporary one removed.
@@ -30,15 +32,17 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | Iterable[Chu
     try:
         with os.fdopen(descriptor, "wb") as stream:
             _write_all(stream, chunks)
-            stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
         if mode is not None:
             os.chmod(draft, stat.S_IMODE(mode))
         os.replace(draft, target)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    _sync_folder(target.parent)
+    if durable:
+        _sync_folder(target.parent)
 
 
 def _existing_mode(target: Path) -> int | None:

@@ -8,11 +8,16 @@ raises, with the user's place.
 
 from __future__ import annotations
 
+import linecache
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import CodeType
+from typing import Any, Protocol
 
 from autohybrid.context import Context, current_context
 from autohybrid.errors import HybridizeError, MXNetError
@@ -39,6 +44,16 @@ class Fact:
     differentiable: bool
 
 
+class Watch(Protocol):
+    """What observes every call of the code that builds a graph (Python's profiler hook), and may rest meanwhile."""
+
+    def pause(self) -> bool:
+        """Rest while autohybrid works for itself; whether it was awake."""
+
+    def resume(self) -> None:
+        """Go on."""
+
+
 class Builder:
     """Builds one graph. `reads` collects which facts of the inputs the code depended on: 'shape', 'dtype',
     'context'; a graph that read nothing serves every signature."""
@@ -58,6 +73,10 @@ class Builder:
         self.control = control
         #: How the `hybrid_forward` of a block runs that calls it from a `forward` of its own.
         self.run_hybrid_forward = run_hybrid_forward
+        #: Observes the user's code, not what staging it takes.
+        self.watch: Watch | None = None
+        #: Tells the user's expression that a call belongs to.
+        self.find_span: Callable[[], Span | None] = user_span
         #: Told of every function of the user's that is about to run.
         self.enter_function = enter_function
         self.recording = recording
@@ -141,13 +160,27 @@ class Builder:
 
         Raises MXNetError where the operator refuses the shapes or dtypes, as the imperative call would.
         """
+        with self.unwatched():
+            return self._stage(op, attrs, inputs, out)
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """Do autohybrid's own work inside, which `watch` need not see: each call in it would cost several."""
+        paused = self.watch is not None and self.watch.pause()
+        try:
+            yield
+        finally:
+            if paused and self.watch is not None:
+                self.watch.resume()
+
+    def _stage(self, op: OpDef, attrs: Attrs, inputs: Sequence[Any], out: Any) -> Any:
         tensors = [self._as_tensor(op, x) for x in inputs]
         node = Node(
             op,
             attrs,
             [t.head for t in tensors],
             self.fresh_name(op.name.lower().lstrip("_")),
-            span=user_span(),
+            span=self.find_span(),
             extra=self._modes(op),
         )
         self._infer(node)
@@ -291,18 +324,19 @@ def user_span() -> Span | None:
         frame = frame.f_back  # type: ignore[assignment]
     if frame is None:
         return None
-    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    code = frame.f_code
+    return _span(code.co_filename, code, frame.f_lasti, frame.f_lineno)
+
+
+@lru_cache(maxsize=4096)
+def _span(path: str, code: CodeType, instruction: int, line_number: int) -> Span:
+    """The range of the expression that an instruction belongs to. Equal code objects may be of several files."""
+    positions = next(islice(code.co_positions(), instruction // 2, None))
     line, end_line, start, end = (p or 0 for p in positions)
-    return Span(
-        frame.f_code.co_filename,
-        line or frame.f_lineno,
-        *_columns(frame.f_code.co_filename, line, start, end_line, end),
-    )
+    return Span(path, line or line_number, *_columns(path, line, start, end_line, end))
 
 
 def _columns(path: str, line: int, start: int, end_line: int, end: int) -> tuple[int, int, int]:
-    import linecache
-
     first = column_from_bytes(linecache.getline(path, line), start)
     last = column_from_bytes(linecache.getline(path, end_line), end)
     return first, end_line, last

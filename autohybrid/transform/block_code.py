@@ -11,6 +11,7 @@ from typing import Any
 from autohybrid import ndarray
 from autohybrid.context import current_context
 from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.tape import state
 from autohybrid.transform.lowered import lowered_method
 
 _LIBRARY = "autohybrid."
@@ -28,8 +29,9 @@ def run_block_code(block: Any, args: Sequence[Any]) -> Any:
 
 def run_hybrid_forward(block: Any, args: Sequence[Any]) -> Any:
     """The same for `block.hybrid_forward`, with the block's own parameters."""
-    ctx = next((a._ctx for a in _arrays(args)), current_context())
-    params = block._stand_ins(ctx)
+    with state.builder.unwatched():
+        ctx = next((a._ctx for a in _arrays(args)), current_context())
+        params = block._stand_ins(ctx)
     return _hybrid_forward(block)(ndarray, *args, **params)
 
 

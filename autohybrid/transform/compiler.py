@@ -153,15 +153,16 @@ class CompiledBlock:
         blocks, functions, watch = BlocksUsed(), FunctionsUsed(), RandomnessWatch()
 
         def call_block(block: Any, args: Sequence[Any]) -> Any:
-            blocks.enter(block)
+            with builder.unwatched():
+                blocks.enter(block)
             return run_block_code(block, args)
 
         builder = Builder(
             state.recording, state.training, call_block, functions.enter, ContribControl, run_hybrid_forward
         )
+        builder.watch = watch
         try:
-            with watch.watching():
-                function = _trace(self.block, builder, blocks, structure, arrays)
+            function = _trace(self.block, builder, watch, blocks, structure, arrays)
         except HybridizeError as error:
             if self.block._options.falls_back:
                 report = self.findings.refuse(self.block, error)
@@ -199,7 +200,12 @@ def _has_hooks(block: Any) -> bool:
 
 
 def _trace(
-    block: Any, builder: Builder, blocks: BlocksUsed, structure: Structure, arrays: Sequence[NDArray]
+    block: Any,
+    builder: Builder,
+    watch: RandomnessWatch,
+    blocks: BlocksUsed,
+    structure: Structure,
+    arrays: Sequence[NDArray],
 ) -> GraphFunction:
     """Run the block's lowered code once on stand-ins for `arrays` and keep the graph."""
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
@@ -207,7 +213,8 @@ def _trace(
         inputs = [builder.input(builder.fresh_name(n, True), a) for n, a in zip(names, arrays)]
         blocks.enter(block)
         # A block with a `forward` of its own compiles what that calls as `super().forward(...)`.
-        result = run_hybrid_forward(block, unflatten(structure, iter(inputs)))
+        with watch.watching():
+            result = run_hybrid_forward(block, unflatten(structure, iter(inputs)))
         leaves: list[Any] = []
         result_structure = flatten(result, leaves, plain_only=True)
         heads = tuple([_result_head(builder, leaf) for leaf in leaves])

@@ -19,18 +19,20 @@ def compile_lowered(
     """The function of `lowered`, in the globals and closure of `function`, whose source starts at `first_line` of its
     file, `indent` columns in. `owner` is the class that `super()` refers to."""
     tree = ast.parse(lowered.text)
-    _Places(lowered, first_line, indent).visit(tree)
     definition = tree.body[0]
     assert isinstance(definition, ast.FunctionDef)
     _strip(definition)
-    if owner is not None:
-        _Mangling(owner.__name__).visit(definition)
+    places = _Places(lowered, first_line, indent)
+    mangling = _Mangling(owner.__name__) if owner is not None and "__" in lowered.text else None
+    for node in ast.walk(definition):
+        places.move(node)
+        if mangling is not None:
+            mangling.spell(node)
     free = {name: cell for name, cell in _closure(function).items() if name != "__class__"}
     factory = ast.parse(f"def {_FACTORY}({', '.join([*free, '__class__'])}):\n    pass\n    return {definition.name}")
     outer = factory.body[0]
     assert isinstance(outer, ast.FunctionDef)
     outer.body[0] = definition
-    ast.fix_missing_locations(factory)
     namespace: dict[str, Any] = {}
     exec(compile(factory, function.__code__.co_filename, "exec"), function.__globals__, namespace)
     made: Any = namespace[_FACTORY](*free.values(), owner)
@@ -40,28 +42,32 @@ def compile_lowered(
     return made  # type: ignore[no-any-return]
 
 
-class _Mangling(ast.NodeVisitor):
+class _Mangling:
     """Private names (`self.__size`) as Python spells them in a class body, which the emitted function has left."""
 
     def __init__(self, class_name: str) -> None:
         self.prefix = f"_{class_name.lstrip('_')}"
 
-    def generic_visit(self, node: ast.AST) -> None:
+    def spell(self, node: ast.AST) -> None:
+        """Rename what `node` itself names."""
         for field in ("attr", "id", "arg", "name"):
             name = getattr(node, field, None)
             if isinstance(name, str) and name.startswith("__") and not name.endswith("__") and self.prefix != "_":
                 setattr(node, field, self.prefix + name)
-        super().generic_visit(node)
 
 
 def _strip(definition: ast.FunctionDef) -> None:
     """Defaults come from the original function; annotations need not be evaluated again."""
     arguments = definition.args
-    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
-    arguments.kw_defaults = [None if d is None else ast.Constant(None) for d in arguments.kw_defaults]
+    arguments.defaults = [_none_for(d) for d in arguments.defaults]
+    arguments.kw_defaults = [None if d is None else _none_for(d) for d in arguments.kw_defaults]
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
+
+
+def _none_for(default: ast.expr) -> ast.expr:
+    return ast.copy_location(ast.Constant(None), default)
 
 
 def _closure(function: types.FunctionType) -> dict[str, Any]:
@@ -74,7 +80,7 @@ def _closure(function: types.FunctionType) -> dict[str, Any]:
     return found
 
 
-class _Places(ast.NodeVisitor):
+class _Places:
     """Gives every node of the emitted tree the place of the user's code that it stands for."""
 
     def __init__(self, lowered: LoweredText, first_line: int, indent: int) -> None:
@@ -85,12 +91,10 @@ class _Places(ast.NodeVisitor):
         self.indent = indent
         self.lines = lowered.text.splitlines()
 
-    def generic_visit(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.expr, ast.stmt, ast.arg, ast.keyword, ast.excepthandler, ast.alias)):
-            self._move(node)
-        super().generic_visit(node)
-
-    def _move(self, node: Any) -> None:
+    def move(self, node: Any) -> None:
+        """Give `node` its place, if its kind has one."""
+        if not hasattr(node, "end_lineno"):
+            return
         emitted: Range = (
             node.lineno,
             self._column(node.lineno, node.col_offset),

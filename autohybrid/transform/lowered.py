@@ -112,8 +112,16 @@ def _owner_of(cls: type, function: types.FunctionType) -> type | None:
 def _lowered(
     function: types.FunctionType, owner: type | None, namespace_position: int | None
 ) -> Callable[..., Any] | None:
-    if state.builder is not None:
+    if state.builder is None:
+        return _find_lowered(function, owner, namespace_position)
+    with state.builder.unwatched():
         state.builder.enter_function(function)
+        return _find_lowered(function, owner, namespace_position)
+
+
+def _find_lowered(
+    function: types.FunctionType, owner: type | None, namespace_position: int | None
+) -> Callable[..., Any] | None:
     if function not in _made:
         _made[function] = _lower(function, owner, namespace_position)
     return _made[function]

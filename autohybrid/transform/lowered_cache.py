@@ -70,6 +70,6 @@ def _write(key: str, answers: dict[str, bool], text: LoweredText) -> None:
     data = {"own": answers, "text": text.text, "name": text.name, "places": text.places}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / f"{key}.json", json.dumps(data).encode("utf-8"))
+        write_atomically(folder / f"{key}.json", json.dumps(data, separators=(",", ":")).encode(), durable=False)
     except OSError:
         return  # a cache that cannot be written (read-only home, full disk) only costs time

@@ -85,6 +85,20 @@ class RandomnessWatch:
     def __init__(self) -> None:
         #: Place and name of the first such call; None when there was none.
         self.found: str | None = None
+        self._awake = False
+
+    def pause(self) -> bool:
+        """Rest while autohybrid works for itself (a watched call costs several); whether this was awake."""
+        if not self._awake:
+            return False
+        self._awake = False
+        sys.setprofile(None)
+        return True
+
+    def resume(self) -> None:
+        """Watch again, after a `pause` that gave true."""
+        self._awake = True
+        sys.setprofile(self._profile)
 
     def _profile(self, frame: types.FrameType, event: str, called: Any) -> None:
         if event != "c_call" or self.found is not None:
@@ -105,11 +119,11 @@ class RandomnessWatch:
         # Finalizers and the hooks of other libraries on garbage collection read clocks too, in the middle of user code.
         collecting = gc.isenabled()
         gc.disable()
-        sys.setprofile(self._profile)
+        self.resume()
         try:
             yield
         finally:
-            sys.setprofile(None)
+            self.pause()
             if collecting:
                 gc.enable()
 

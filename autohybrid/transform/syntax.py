@@ -7,7 +7,7 @@ the same statements again and again, so it walks the fields that hold syntax ins
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from types import TracebackType
 from typing import TypeVar
@@ -33,14 +33,20 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple([n for n in named if n not in _LAYOUT and not n.startswith("whitespace")])
 
 
+@cache
+def _is_node(kind: Hashable) -> bool:
+    return isinstance(kind, type) and issubclass(kind, cst.CSTNode)
+
+
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The names, expressions and statements that `node` is made of, in the order of its fields."""
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (tuple, list)):
+        kind = type(value)
+        if kind is tuple or kind is list:
             yield from value
+        elif _is_node(kind):
+            yield value
 
 
 def walk(node: cst.CSTNode, closed: tuple[type[cst.CSTNode], ...] = ()) -> Iterator[cst.CSTNode]:
@@ -58,14 +64,15 @@ def rebuild(node: _NodeT, change: Callable[[cst.CSTNode], cst.CSTNode]) -> _Node
     changes: dict[str, object] = {}
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
+        kind = type(value)
+        if kind is tuple or kind is list:
+            made = [change(item) for item in value]
+            if any([a is not b for a, b in zip(made, value)]):
+                changes[name] = made
+        elif _is_node(kind):
             new: object = change(value)
             if new is not value:
                 changes[name] = new
-        elif isinstance(value, (tuple, list)) and value:
-            made = [change(item) for item in value]
-            if any(a is not b for a, b in zip(made, value)):
-                changes[name] = made
     return node.with_changes(**changes) if changes else node
 
 
