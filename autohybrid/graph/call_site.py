@@ -74,14 +74,18 @@ class CallSite:
         """The name of `function` with the array library given as its first argument."""
         return self._scope.bind(hint, _with_numpy(function))
 
+    def is_prepared(self, index: int) -> bool:
+        """Whether input `index` is known ahead of the calls."""
+        return self._scope.graph.is_prepared(self.node.inputs[index])
+
     def prepared(
         self, hint: str, make: Callable[..., Any], inputs: Sequence[int], shape: Sequence[int], *options: Any
     ) -> str | None:
         """The name of `make(*arrays, *options)` of inputs (by position), computed only when those change; None where
         one of them is not known ahead of the calls. See `PlannedGraph.prepare`; the dtype is the output's."""
-        heads = [self.node.inputs[i] for i in inputs]
-        if not all(map(self._scope.graph.is_prepared, heads)):
+        if not all(map(self.is_prepared, inputs)):
             return None
+        heads = [self.node.inputs[i] for i in inputs]
         return self._scope.name_head(self._scope.graph.prepare(hint, make, heads, shape, self.out_dtype, *options))
 
     def assign(self, expression: str) -> str:
@@ -128,6 +132,11 @@ class CallSite:
         scope.arena.place(name, shape or self.out_shape, self.out_dtype, scope.position[self.node], head)
         scope.arena.move_in(self.out, name, head)
         return name
+
+    def empty(self, shape: tuple[int, ...]) -> str:
+        """The expression that makes an array of the output's dtype in fresh memory."""
+        dtype = self._scope.bind(self.out_dtype, np.dtype(self.out_dtype))
+        return f"{self._scope.bind('empty', np.empty)}({shape}, {dtype})"
 
     def scratch(self, hint: str, shape: tuple[int, ...]) -> str:
         """The name of an array for use in this call alone, of the output's dtype. What it holds at first is unknown."""

@@ -31,6 +31,7 @@ Dtypes = list[str | None]
 InferShape = Callable[[Attrs, Shapes, Shapes], tuple[Sequence[Shape], Sequence[Shape]]]
 InferDtype = Callable[[Attrs, Dtypes, Dtypes], tuple[Sequence[str | None], Sequence[str | None]]]
 Gradient = Callable[[Any, "GradNode", Sequence[Any]], Any]
+Flops = Callable[[Attrs, Shapes, tuple[int, ...]], int]
 
 
 class GradNode(Protocol):
@@ -101,6 +102,8 @@ class OpDef:
     stores_sparse  imperative calls may give a sparse array even of dense inputs; see tensor/sparse_calls
     is_identity    `(attrs, train)`: whether the first output is then the first input, unchanged
     fast           optional code template for the generated executor, see tensor/templates
+    flops          `(attrs, input shapes, shape of the first output)`: floating-point operations of a call, a
+                   multiplication and its addition counting as two; None: one for each element of the output
     onnx           optional exporter, see interop/onnx
     stored_outputs how many outputs MXNet's `-symbol.json` counts for a node, where that is another number than ours
                    (it counts workspaces)
@@ -133,6 +136,7 @@ class OpDef:
     stores_sparse: bool = False
     is_identity: Callable[[Attrs, bool], bool] | None = None
     fast: Callable[..., Any] | None = None
+    flops: Flops | None = None
     onnx: Callable[..., Any] | None = None
     stored_outputs: Callable[[Attrs], int] | None = None
     doc: str = ""

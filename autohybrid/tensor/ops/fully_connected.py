@@ -9,6 +9,7 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.packing import product_lines
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating, unify
 
@@ -49,20 +50,20 @@ def _kernel(xp: Any, attrs: Attrs, data: Any, weight: Any, bias: Any = None) -> 
 
 
 def _fast(call: Any) -> list[str] | None:
-    """One product of matrices into fresh memory, the bias added in place."""
+    """A product of matrices, the bias added in place."""
     if call.out_dtype not in ("float32", "float64"):
         return None
     data, shape = call.inputs[0], call.shapes[0]
+    units, width = call.shapes[1]
     rows = shape[0] if call.attrs.flatten else math.prod(shape[:-1])
     if len(shape) != 2:
-        data = f"{data}.reshape({rows}, {math.prod(shape[1:]) if call.attrs.flatten else shape[-1]})"
-    units = call.attrs.num_hidden
+        data = f"{data}.reshape({rows}, {width})"
     name = call.memory((rows, units))
+    lines = []
     if name is None:
         name = call.out
-        lines = [f"{name} = {data}.dot({call.inputs[1]}.T)"]
-    else:
-        lines = [f"{data}.dot({call.inputs[1]}.T, {name})"]
+        lines.append(f"{name} = {call.empty((rows, units))}")
+    lines += product_lines(call, data, 1, rows, width, units, name)
     if not call.attrs.no_bias:
         lines.append(f"{call.function('add')}({name}, {call.inputs[2]}, {name})")
     if len(call.out_shape) != 2:
@@ -70,6 +71,11 @@ def _fast(call: Any) -> list[str] | None:
     elif name != call.out:
         lines.append(f"{call.out} = {name}")
     return lines
+
+
+def _flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    weight = ins[1]
+    return 0 if weight is None else 2 * math.prod(out) * weight[1]
 
 
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
@@ -94,6 +100,7 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_grad,
         fast=_fast,
+        flops=_flops,
         aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
         doc="""`data @ weight.T + bias`, weight of shape (num_hidden, width), bias of shape (num_hidden,).
 
