@@ -69,7 +69,10 @@ def _clip_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 
 def _smooth_l1(xp: Any, attrs: Attrs, x: Any) -> Any:
-    square = attrs.scalar * attrs.scalar
+    scalar = attrs.scalar if x.dtype.kind == "f" else int(attrs.scalar)  # MXNet computes in the dtype of the data
+    if not scalar:
+        return xp.zeros_like(x)
+    square = scalar * scalar
     size = xp.absolute(x)
     return xp.where(size > 1 / square, size - 0.5 / square, x * x * (0.5 * square)).astype(x.dtype, copy=False)
 

@@ -59,6 +59,8 @@ def _nms(xp: Any, attrs: Attrs, data: Any) -> tuple[Any, Any]:
     """The output and, for each row of it, the row of data it came from (-1 where filled)."""
     rows, columns = data.shape[-2:]
     x = data.reshape(-1, rows, columns)
+    if attrs.topk == 0:  # the data as they are, as in MXNet
+        return data.copy(), xp.broadcast_to(xp.arange(rows, dtype=data.dtype), data.shape[:-1]).copy()
     scores = x[:, :, attrs.score_index]
     valid = scores > attrs.valid_thresh
     if attrs.id_index >= 0:
@@ -224,8 +226,8 @@ OPERATORS = (
         grad=_nms_grad,
         aliases=("_contrib_box_non_maximum_suppression",),
         doc="""Non-maximum suppression of rows (class, score, box...) of data (..., boxes, columns): what is kept,
-        best first, then rows of -1. Boxes of different classes (`id_index`) do not suppress each other
-        unless `force_suppress`.""",
+        best first, then rows of -1; with `topk=0` the data unchanged. Boxes of different classes (`id_index`) do
+        not suppress each other unless `force_suppress`.""",
         samples=(
             Sample(((4, 6),), {"overlap_thresh": 0.1, "id_index": 0, "force_suppress": True}, values={0: _NMS_DATA}),
             Sample(
@@ -234,6 +236,7 @@ OPERATORS = (
                 values={0: [_NMS_DATA]},
                 nograd=(0,),
             ),
+            Sample(((4, 6),), {"topk": 0}, values={0: _NMS_DATA}),
             Sample(((1, 6),)),
             Sample(((0, 4, 6),)),
             Sample(((3, 2),), error="MXNetError"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,9 +59,9 @@ def _output_extents(attrs: Attrs, spatial: Extents) -> Extents:
     window, adj = _placement(attrs, spatial)
     if attrs.target_shape and any(attrs.target_shape):
         return tuple(attrs.target_shape)
-    extents = tuple(-1 if n == -1 else n + a for n, a in zip(window.input_extents(spatial), adj))
-    if any(n == 0 or n < -1 for n in extents):
-        raise MXNetError(f"`pad` {attrs.pad} leaves nothing of the output")
+    extents = tuple(-1 if s == -1 else n + a for s, n, a in zip(spatial, window.input_extents(spatial), adj))
+    if any(n < 0 for s, n in zip(spatial, extents) if s != -1):
+        raise MXNetError(f"`pad` {attrs.pad} leaves less than nothing of the output")
     return extents
 
 
@@ -147,6 +148,11 @@ def _weight_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     return [F._deconv(data, g, **shared), F._backward_deconv_data(head, g, data, **shared), None]
 
 
+def _flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    data, weight = ins[:2]
+    return 0 if data is None or weight is None else 2 * math.prod(data) * math.prod(weight[1:])
+
+
 _PRIVATE = (*GEOMETRY, Attr("adj", "shape", ()), Attr("target_shape", "shape", ()), Attr("num_group", "int", 1))
 _CASE = {"kernel": (3, 2), "stride": (2, 1), "pad": (1, 0), "adj": (1, 0), "num_group": 2}
 _TARGET = {"kernel": 3, "stride": 2, "target_shape": 6}
@@ -170,6 +176,7 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
+        flops=_flops,
         aliases=("_npx_deconvolution",),
         doc="""Transposed convolution of data (n, channels, *spatial) with weight (channels, num_filter /
         num_group, *kernel).
@@ -183,6 +190,7 @@ OPERATORS = (
             Sample(((2, 2, 3), (2, 4, 3)), {**_TARGET, "num_filter": 4}),
             Sample(((2, 2, 3), (2, 4, 3)), {"kernel": 3, "dilate": 2, "num_filter": 4}),
             Sample(((0, 2, 3), (2, 4, 3)), {"kernel": 3, "num_filter": 4}),
+            Sample(((2, 2, 2), (2, 4, 3)), {"kernel": 3, "num_filter": 4, "pad": 2}),
             Sample(((2, 4, 3), (4, 6, 3)), {"kernel": 3, "num_filter": 6, "stride": 2, "adj": 2}, error="MXNetError"),
         ),
     ),

@@ -73,9 +73,9 @@ def _infer_normalize(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, S
 
 
 def _normalize(xp: Any, attrs: Attrs, data: Any) -> Any:
-    kind = data.dtype if data.dtype.kind == "f" else "float32"
+    kind = "float64" if data.dtype == "float64" else "float32"
     mean, std = (xp.asarray(v, dtype=kind).reshape(-1, 1, 1) for v in (attrs.mean, attrs.std))
-    result = data - mean
+    result = data.astype(kind, copy=False) - mean
     result /= std
     return result.astype(data.dtype, copy=False)
 
@@ -174,9 +174,14 @@ def _infer_resize(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shap
     return ins, [unify((*batch, *_resized(attrs, height, width), channels), outs[0])]
 
 
+#: What only the nearest pixel can be taken of: OpenCV has no arithmetic for them.
+_MOVABLE = ("int8", "int32")
+
+
 def _resize_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtypes]:
-    if ins[0] not in (None, "uint8", "float32", "float64"):
-        raise MXNetError(f"resize takes uint8, float32 and float64 images, got {ins[0]}; convert with `astype`")
+    if ins[0] not in (None, "uint8", "float32", "float64") and not (attrs.interp == NEAREST and ins[0] in _MOVABLE):
+        allowed = "uint8, float32 and float64 images, with `interp=0` int8 and int32 ones too"
+        raise MXNetError(f"resize takes {allowed}; got {ins[0]}, convert with `astype`")
     return ins, [ins[0]]
 
 
@@ -348,6 +353,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Sample(((3, 4, 1),), {"size": 6, "interp": 4}),
             Sample(((3, 4, 2),), {"size": (8, 6), "interp": 0}),
             Sample(((5, 4, 2),), {"size": 3}, low=0, high=255, dtypes=("uint8",)),
+            Sample(((5, 4, 2),), {"size": 3, "interp": 0}, low=-9, high=9, dtypes=("int32",)),
             Sample(((1, 1, 1),), {"size": 1}),
             Sample(((3, 4, 3),), {"size": (0, 2)}, error="MXNetError"),
             Sample(((3, 4, 3),), {"size": (1, 2), "interp": 9}, error="MXNetError"),

@@ -149,7 +149,10 @@ OPERATORS = (
         "sigmoid(data), with the gradient of the binary cross entropy",
     ),
     _regression(
-        "MAERegressionOutput", _copy, lambda F, x, t: F.sign(x - t), "The data, with the gradient of the absolute error"
+        "MAERegressionOutput",
+        _copy,
+        lambda F, x, t: (x > t) * 2 - 1,  # where they are equal, MXNet's is -1
+        "The data, with the gradient of the absolute error",
     ),
     OpDef(
         "_per_output",

@@ -122,7 +122,7 @@ def _infer_diag(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes
     if -1 in (height, width):
         return ins, [unify((*rest, -1), outs[0])]
     length = min(height, width - attrs.k) if attrs.k >= 0 else min(height + attrs.k, width)
-    if length <= 0:
+    if length < 0:
         raise MXNetError(f"diagonal {attrs.k} lies outside an array of extents {height} and {width}")
     return ins, [unify((*rest, length), outs[0])]
 
@@ -219,6 +219,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Sample(((2, 3, 3),), {"axis1": 1, "axis2": -1}),
             Sample(((1, 1),)),
             Sample(((0,),)),
+            Sample(((2, 3),), {"k": 3}),
             Sample(((2, 3),), {"k": 9}, error="MXNetError"),
             Sample(((2, 3),), {"axis1": 0, "axis2": 0}, error="MXNetError"),
         ),

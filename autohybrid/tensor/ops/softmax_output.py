@@ -37,8 +37,8 @@ def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
     data, label = unify(ins[0], outs[0]), ins[1]
     if data is None:
         return ins, outs
-    if len(data) < (3 if attrs.multi_output else 2):
-        raise MXNetError(f"data must have at least {3 if attrs.multi_output else 2} dimensions, got {data}")
+    if len(data) < 2:
+        raise MXNetError(f"data must have at least 2 dimensions, got {data}")
     fitting = _label_shapes(attrs, data)
     if label is None:
         return [data, fitting[0]], [data]
@@ -209,6 +209,7 @@ OPERATORS = (
                 nograd=(0, 1),
             ),
             Sample(((2, 3, 2), (2, 2)), {"multi_output": True}, values={1: [[2, 0], [1, 1]]}, nograd=(0, 1)),
+            Sample(((4, 3), (4,)), {"multi_output": True}, values=_LABEL, nograd=(0, 1)),
             Sample(((2, 2, 3), (2, 2)), {"preserve_shape": True}, values={1: [[2, 0], [1, 1]]}, nograd=(0, 1)),
             Sample(((0, 3), (0,)), nograd=(0, 1)),
             Sample(((4, 3), (5,)), error="MXNetError"),

@@ -173,7 +173,9 @@ def _one_hot(xp: Any, attrs: Attrs, index: Any) -> Any:
     hot = to_integers(xp, index)[..., None] == xp.arange(attrs.depth)
     if attrs.on_value == 1 and attrs.off_value == 0:
         return hot.astype(attrs.dtype)
-    on, off = xp.asarray(attrs.on_value, dtype=attrs.dtype), xp.asarray(attrs.off_value, dtype=attrs.dtype)
+    # through int64, so that numbers beyond the dtype wrap around
+    wide = "float64" if attrs.dtype.startswith("float") else "int64"
+    on, off = xp.asarray([attrs.on_value, attrs.off_value]).astype(wide).astype(attrs.dtype)
     return xp.where(hot, on, off)
 
 
@@ -319,6 +321,7 @@ OPERATORS: tuple[OpDef, ...] = (
             Sample(((2, 3),), {"depth": 3, "on_value": 2.0, "off_value": -1.0}, low=0, high=3),
             Sample(((1,),), {"depth": 1, "dtype": "int32"}, values={0: [0]}),
             Sample(((0,),), {"depth": 3}),
+            Sample(((2,),), {"depth": 2, "dtype": "uint8", "on_value": 300, "off_value": -1}, values={0: [1, 0]}),
             Sample(((2,),), {"depth": -1}, error="MXNetError"),
         ),
     ),
