@@ -273,7 +273,11 @@ class Builder:
         self.write_log.setdefault(id(storage), (storage, storage.head))
 
     def register(self, node: Node, facts: Sequence[tuple[tuple[int, ...], str]], differentiable: bool) -> None:
-        """Make the outputs of a node known that was made elsewhere (branches and loops)."""
+        """Make the outputs of a node known that was made elsewhere (branches and loops).
+
+        Such a node holds the shapes of its outputs, so the graph serves no other shapes.
+        """
+        self.reads.add("shape")
         for index, (shape, dtype) in enumerate(facts):
             self.facts[node, index] = Fact(shape, dtype, differentiable)
 

@@ -245,3 +245,31 @@ def test_captured_array_is_read_at_every_call() -> None:
     assert [net(x).sum().asscalar() for _ in range(3)] == [6, 6, 6]
     net.table[0] = 10
     assert net(x).sum().asscalar() == 15
+
+
+class Chosen(HybridBlock):
+    """What stands behind a branch on a tensor knows its shape."""
+
+    def hybrid_forward(self, F, x):  # type: ignore[no-untyped-def]
+        if x.sum() > 100:
+            x = x * 2
+        return F.squeeze(F.relu(x), axis=2)
+
+
+class Repeated(HybridBlock):
+    """What stands behind a loop on a tensor knows its shape."""
+
+    def hybrid_forward(self, F, x):  # type: ignore[no-untyped-def]
+        while x.sum() < 100:
+            x = x * 2
+        return F.squeeze(F.relu(x), axis=2)
+
+
+@pytest.mark.parametrize("block", [Chosen, Repeated])
+def test_a_graph_with_a_branch_or_loop_serves_every_shape(block: type[HybridBlock]) -> None:
+    net, plain = block(), block()
+    net.hybridize()
+    for shape in [(3, 2, 1), (2, 3, 1), (5, 2, 1), (3, 2, 1)]:
+        x = nd.ones(shape)
+        assert net(x).shape == shape[:2]
+        assert (net(x).asnumpy() == plain(x).asnumpy()).all()
