@@ -20,6 +20,7 @@ from autohybrid.errors import MXNetError
 from autohybrid.graph.arena import Arena
 from autohybrid.graph.call_site import CallSite
 from autohybrid.graph.chunk_loops import find_run, write_run
+from autohybrid.graph.executor_plan import ExecutorPlan, Step
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
 from autohybrid.graph.interpreter import run_node
 from autohybrid.graph.lifetimes import Lifetimes
@@ -39,7 +40,12 @@ if TYPE_CHECKING:
 _serial = 0
 
 
-class _Writer:
+class Writer:
+    """Writes the text of one executor; `globals` are the values that it names."""
+
+    #: Whether the calls are those of a recorded call, which write where the imperative ones do.
+    recorded = False
+
     def __init__(self, function: GraphFunction, signature: Signature, train: bool) -> None:
         self.function = function
         self.train = train
@@ -54,7 +60,7 @@ class _Writer:
         shapes = infer_shapes(function.all_heads, {n: tuple(s) for n, (s, _) in fed.items()})
         dtypes = infer_dtypes(function.all_heads, {n: d.name for n, (_, d) in fed.items()})
         known = _lasting_variables(function) if all(type(a) is np.ndarray for a in captured.values()) else frozenset()
-        graph = optimize(PlannedGraph(function.all_heads, shapes, dtypes, train, function.exact, known))
+        graph = self.optimize(PlannedGraph(function.all_heads, shapes, dtypes, train, function.exact, known))
         self.graph = graph
         self.heads, self.shapes, self.dtypes = graph.heads, graph.shapes, graph.dtypes
         order = program_order(self.heads)
@@ -64,10 +70,16 @@ class _Writer:
         self.lifetimes = Lifetimes(self.calls, self.heads)
         # The bodies of control flow and custom operators are the user's code and may keep an array they saw.
         self.arena = Arena(self.lifetimes, any(map(_runs_user_code, self.calls)))
+        self._steps: list[Step] = []
+        self._lines_before = 1  # the steps: the line of `def`, and what is put in front of them
         self._place = ""
         self._release = ""
         self._permutes = False  # whether an array may have its axes in another order than memory has
         self._used = {h for node in self.calls for h in node.inputs} | set(self.heads)
+
+    def optimize(self, graph: PlannedGraph) -> PlannedGraph:
+        """The graph that is written instead."""
+        return optimize(graph)
 
     def is_used(self, head: Head) -> bool:
         return head in self._used
@@ -99,18 +111,9 @@ class _Writer:
         parameters = [self._parameter(name) for name in self.function.inputs]
         for node in (*self.variables.values(), *self.graph.recipes):
             self.name_head((node, 0))
-        index = 0
-        while index < len(self.calls):
-            end = find_run(self, self.calls, index)
-            for node in self.calls[index : max(end, index + 1)]:
-                self._note_place(node)
-            if end > index:
-                self.lines.extend(write_run(self, self.calls[index:end]))
-            else:
-                self._call(self.calls[index])
-            index = max(end, index + 1)
+        self.write_calls(self.calls)
         self._take_memory()
-        results = self._results()
+        results = self.results(self.heads)
         if self._release:
             self.lines += [f"results = {results}", self._release, "return results"]
         else:
@@ -118,6 +121,22 @@ class _Writer:
         self._take_prepared()
         body = "\n".join(f"    {line}" for line in self.lines)
         return f"def run({', '.join(parameters)}):\n{body}\n"
+
+    def write_calls(self, calls: Sequence[Node]) -> None:
+        """The statements of these calls, which follow each other."""
+        index = 0
+        while index < len(calls):
+            end = find_run(self, calls, index)
+            nodes = calls[index : max(end, index + 1)]
+            for node in nodes:
+                self._note_place(node)
+            first = len(self.lines)
+            if end > index:
+                self.lines.extend(write_run(self, calls[index:end]))
+            else:
+                self._call(calls[index])
+            self._steps.append(Step(tuple(nodes), first, len(self.lines)))
+            index = max(end, index + 1)
 
     def _take_memory(self) -> None:
         """Take a set of buffers at the start, and put it back at the end; a call that fails drops it."""
@@ -127,7 +146,7 @@ class _Writer:
         names = f"{', '.join(self.arena.made)}{',' if len(self.arena.made) == 1 else ''}"
         # The list may be emptied by another thread between a test and `pop`, so the error is the test.
         taken = ["try:", f"    {memory} = {kept}.pop()", "except IndexError:", f"    {memory} = {make}()"]
-        self.lines[:0] = [*taken, f"{names} = {memory}"]
+        self._put_first([*taken, f"{names} = {memory}"])
         self._release = f"{kept}.append({memory})"
 
     def _take_prepared(self) -> None:
@@ -139,12 +158,24 @@ class _Writer:
             return
         values = Prepared(self.function.captured_arrays, tuple(self.function.captured), shown, self.graph.recipes)
         prepared, moved, now = self.bind("prepared", values), self.bind("changes", changes), self.fresh("now")
-        self.lines[:0] = [
-            f"{now} = {prepared}.now",
-            f"if {now}[0] != {moved}.token:",
-            f"    {now} = {prepared}.refresh()",
-            f"_, {', '.join([self.names[node, 0] for node in shown])} = {now}",
-        ]
+        self._put_first(
+            [
+                f"{now} = {prepared}.now",
+                f"if {now}[0] != {moved}.token:",
+                f"    {now} = {prepared}.refresh()",
+                f"_, {', '.join([self.names[node, 0] for node in shown])} = {now}",
+            ]
+        )
+
+    def _put_first(self, lines: list[str]) -> None:
+        self.lines[:0] = lines
+        self._lines_before += len(lines)
+
+    def plan(self) -> ExecutorPlan:
+        """What the written text is made of, for reports."""
+        before = self._lines_before
+        steps = tuple([Step(step.nodes, step.first + before, step.end + before) for step in self._steps])
+        return ExecutorPlan(steps, self.shapes, self.dtypes, self.arena.size)
 
     def _note_place(self, node: Node) -> None:
         """A comment with the user's line, where it changes."""
@@ -211,11 +242,12 @@ class _Writer:
         if not op.mutates:
             return through_kernel, False
         # BatchNorm with `fix_gamma` writes ones into gamma, but, as in MXNet, not in compiled calls outside recording.
-        return without_mutations if op.train_dependent else with_mutations, False
+        return without_mutations if op.train_dependent and not self.recorded else with_mutations, False
 
-    def _results(self) -> str:
+    def results(self, heads: Sequence[Head]) -> str:
+        """The tuple of these heads, in memory that nothing else has."""
         shown = []
-        for head in self.heads:
+        for head in heads:
             name = self.names[head]
             lies_in_arena = any(self.names.get(member) in self.arena.names for member in self.lifetimes.group(head))
             if lies_in_arena or not self.lifetimes.is_own(head) or self.heads.count(head) > 1:
@@ -262,13 +294,19 @@ def generate(function: GraphFunction, signature: Signature, train: bool) -> Call
 
     The result takes the raw input arrays and returns a tuple of fresh arrays; it looks at the captured ones itself.
     """
+    writer = Writer(function, signature, train)
+    run = compile_text(writer.write(), writer.globals)
+    run.plan = writer.plan()  # type: ignore[attr-defined]
+    return run
+
+
+def compile_text(source: str, names: dict[str, Any]) -> Callable[..., Any]:
+    """The function `run` that `source` defines, over these global names; tracebacks and `run.source` show the text."""
     global _serial
-    writer = _Writer(function, signature, train)
-    source = writer.write()
     _serial += 1
     filename = f"<autohybrid executor {_serial}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    exec(compile(source, filename, "exec"), writer.globals)
-    run: Callable[..., Any] = writer.globals["run"]
+    exec(compile(source, filename, "exec"), names)
+    run: Callable[..., Any] = names["run"]
     run.source = source  # type: ignore[attr-defined]
     return run

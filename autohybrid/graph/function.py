@@ -13,6 +13,7 @@ from typing import Any
 from autohybrid.graph.codegen import generate
 from autohybrid.graph.interpreter import run
 from autohybrid.graph.node import Head, Node, program_order
+from autohybrid.graph.recorded_call import RecordedCalls
 from autohybrid.graph.structure import ARRAY, Structure, unflatten
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
@@ -81,10 +82,14 @@ class GraphFunction:
         self.order: list[Node] = program_order(self.all_heads)
         self._code: dict[tuple[Signature, bool], Callable[..., Any]] = {}
         self._resolved: tuple[int, list[NDArray]] = (-1, [])
+        self._recorded = RecordedCalls(self)
 
     def __call__(self, arrays: Sequence[NDArray]) -> Any:
         """Run the graph on `arrays`, one for each name in `inputs`."""
-        if state.recording or state.builder is not None:
+        if state.recording and state.builder is None:
+            values = self._recorded(arrays)
+            return self._interpret(arrays) if values is None else unflatten(self.outputs.structure, iter(values))
+        if state.builder is not None:
             return self._interpret(arrays)
         return self._execute(arrays)
 

@@ -51,7 +51,7 @@ def _resolved_shapes(heads: Sequence[Head], nodes: Sequence[Node], feed: Mapping
     """Nodes that make an array of a shape with an open extent (0, as in the zeros of an initial state, or -1),
     with it inferred."""
     open_nodes = [
-        n for n in nodes if n.op is not None and not n.inputs and _is_open(getattr(n.attrs, "shape", None) or ())
+        n for n in nodes if n.op is not None and not n.inputs and is_open(getattr(n.attrs, "shape", None) or ())
     ]
     if not open_nodes:
         return {}
@@ -59,7 +59,8 @@ def _resolved_shapes(heads: Sequence[Head], nodes: Sequence[Node], feed: Mapping
     return {node: _with_shape(node, facts[node, 0]) for node in open_nodes if is_known(facts[node, 0])}
 
 
-def _is_open(shape: Sequence[int]) -> bool:
+def is_open(shape: Sequence[int]) -> bool:
+    """Whether an extent is left to inference."""
     return 0 in shape or -1 in shape
 
 

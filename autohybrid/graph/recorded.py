@@ -6,6 +6,7 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.graph.node import Head, Node
+from autohybrid.graph.recorded_call import in_operators
 from autohybrid.graph.symbol import Symbol
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.ops import operators
@@ -27,6 +28,7 @@ class _Retrace:
         self._calls: dict[TapeNode, Node] = {}
 
     def head(self, array: NDArray, entry: Any) -> Head:
+        entry = in_operators(entry)
         if entry is None or not isinstance(entry[0], TapeNode):
             return self._leaf("null" if entry is None else "var", array if entry is None else entry[0]), 0
         source, index = entry
@@ -45,7 +47,7 @@ class _Retrace:
         if op is None or node.attrs is None or node.inputs is None:
             raise MXNetError(f"the recorded call {node.name} is no operator, so it has no symbol")
         heads = []
-        for array, entry in zip(node.inputs, node.entries):
+        for array, entry in zip(node.inputs, map(in_operators, node.entries)):
             if entry is not None and isinstance(entry[0], TapeNode):
                 heads.append((self._calls[entry[0]], entry[1]))
             else:
@@ -61,7 +63,7 @@ def _history(last: TapeNode) -> list[TapeNode]:
         node = queue.pop()
         if node.inputs is None:
             raise freed(node)
-        for entry in node.entries:
+        for entry in map(in_operators, node.entries):
             if entry is not None and isinstance(entry[0], TapeNode) and entry[0] not in found:
                 found.add(entry[0])
                 queue.append(entry[0])

@@ -74,7 +74,7 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     visible = len(results) if op.visible is None else op.visible(attrs)
     outputs = [wrap(r, ctx) for r in results[:visible]]
     if state.recording:
-        _record(op, attrs, xp, inputs, results, outputs)
+        record_call(op, attrs, xp, inputs, results, outputs)
     if targets is not None:
         _write_out(op, attrs, targets, outputs)
         return out
@@ -102,7 +102,7 @@ def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray
         unhush(token)
     output = wrap(result[0] if type(result) is tuple else result, inputs[0]._ctx)
     if state.recording:
-        _record(op, attrs, xp, inputs, (output._data,), (output,))
+        record_call(op, attrs, xp, inputs, (output._data,), (output,))
     return output
 
 
@@ -200,9 +200,10 @@ def _unaliased(result: Any, arrays: Sequence[Any]) -> Any:
     return result
 
 
-def _record(
+def record_call(
     op: OpDef, attrs: Attrs, xp: Any, inputs: Sequence[NDArray], results: Sequence[Any], outputs: Sequence[NDArray]
 ) -> None:
+    """Put a call on the tape when one of its inputs is on it. `results` are all raw outputs, `outputs` the visible."""
     if not any([x._entry is not None for x in inputs]):
         return
     effect = None

@@ -22,6 +22,11 @@ Entry = tuple[Any, int]
 _sequence = itertools.count()
 
 
+def next_order() -> int:
+    """A number above those of all calls on the tape so far."""
+    return next(_sequence)
+
+
 class _State(threading.local):
     recording = False
     training = False
@@ -71,7 +76,41 @@ class TapeNode:
         self.count = len(self.outputs)
         self.train = train
         self.on_backward = on_backward
-        self.order = next(_sequence)
+        self.order = next_order()
+
+    def pass_back(
+        self, sums: GradientSums, heads: Sequence[NDArray | None], namespace: Any, retain: bool, linked: bool
+    ) -> None:
+        """Add the gradients of the inputs to `sums`, for one head gradient an output (None: zeros; not all are None).
+
+        `retain`: the call will be gone back through again. `linked`: the gradients are to be differentiable.
+        """
+        if self.grad is None:
+            raise MXNetError(f"operator {self.name} is not differentiable: it has no gradient")
+        view = NodeView(self, linked)
+        filled = (
+            [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)]
+            if any([h is None for h in heads])
+            else heads
+        )
+        gradients = self.grad(namespace, view, filled)
+        if not isinstance(gradients, (list, tuple)):
+            gradients = (gradients,)
+        if self.on_backward is not None:
+            self.on_backward()
+        for entry, gradient in zip(self.entries, gradients):
+            if entry is None:
+                continue
+            if gradient is None:
+                sums.touch(entry)
+            else:
+                sums.add(entry, gradient)
+
+    def pass_nothing(self, sums: GradientSums, outputs: Sequence[int]) -> None:
+        """Note that no gradient comes to these outputs, so that leaves behind them get zeros."""
+        for entry in self.entries:
+            if entry is not None:
+                sums.touch(entry)
 
     def release(self) -> None:
         """Forget the saved arrays after a backward pass that does not retain the graph.
@@ -156,7 +195,7 @@ def run_backward(
     previous = state.recording, state.training
     state.recording, state.training = create_graph, train
     try:
-        sums = _GradientSums(heads, head_grads)
+        sums = GradientSums(heads, head_grads)
         _walk(sums, gradient_namespace(), retain_graph or create_graph, create_graph)
         if variables is not None:
             return [sums.leaves.get(v) for v in variables]
@@ -169,7 +208,7 @@ def run_backward(
         state.recording, state.training = previous
 
 
-class _GradientSums:
+class GradientSums:
     """Gradients on their way: for each node one slot an output, for each leaf one."""
 
     def __init__(self, heads: Sequence[NDArray], head_grads: Sequence[NDArray | None] | None) -> None:
@@ -177,6 +216,7 @@ class _GradientSums:
         self.slots: dict[TapeNode, list[NDArray | None]] = {}
         self.leaves: dict[Variable, NDArray] = {}
         self.reached: set[Variable] = set()
+        self.touched: dict[TapeNode, set[int]] = {}
         for position, head in enumerate(heads):
             if head._entry is None:
                 raise MXNetError(
@@ -190,10 +230,12 @@ class _GradientSums:
 
     def touch(self, entry: Entry) -> None:
         """Note that no gradient comes this way: leaves behind it get zeros, unless one comes by another way."""
-        source = entry[0]
+        source, index = entry
         if isinstance(source, Variable):
             self.reached.add(source)
-        elif source not in self.slots:
+            return
+        self.touched.setdefault(source, set()).add(index)
+        if source not in self.slots:
             self._open(source)
 
     def _open(self, source: TapeNode) -> list[NDArray | None]:
@@ -215,41 +257,16 @@ class _GradientSums:
         slots[index] = gradient if known is None else known + gradient
 
 
-def _walk(sums: _GradientSums, namespace: Any, retain: bool, linked: bool) -> None:
+def _walk(sums: GradientSums, namespace: Any, retain: bool, linked: bool) -> None:
     while sums.queue:
         node = heapq.heappop(sums.queue)[1]
         heads = sums.slots.pop(node)
         if all([h is None for h in heads]):
-            _pass_nothing(sums, node)
+            node.pass_nothing(sums, sorted(sums.touched.get(node, ())))
             continue
-        if node.grad is None:
-            raise MXNetError(f"operator {node.name} is not differentiable: it has no gradient")
-        view = NodeView(node, linked)
-        filled = (
-            [view.outputs[i].zeros_like() if h is None else h for i, h in enumerate(heads)]
-            if any([h is None for h in heads])
-            else heads
-        )
-        gradients = node.grad(namespace, view, filled)
-        if not isinstance(gradients, (list, tuple)):
-            gradients = (gradients,)
-        if node.on_backward is not None:
-            node.on_backward()
-        for entry, gradient in zip(node.entries, gradients):
-            if entry is None:
-                continue
-            if gradient is None:
-                sums.touch(entry)
-            else:
-                sums.add(entry, gradient)
+        node.pass_back(sums, heads, namespace, retain, linked)
         if not retain:
             node.release()
-
-
-def _pass_nothing(sums: _GradientSums, node: TapeNode) -> None:
-    for entry in node.entries:
-        if entry is not None:
-            sums.touch(entry)
 
 
 def _write_zeros(leaf: Variable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import random
 from typing import Any
@@ -14,6 +15,7 @@ from recorded_facts import FOLDER, array, facts, label
 import autohybrid as mx
 from autohybrid import nd
 from autohybrid.errors import MXNetError
+from autohybrid.tensor.update_in_place import can_update
 
 _CASES = facts()["optimizers"]
 _TOLERANCE = {"float16": (2e-3, 2e-3), "float32": (2e-5, 2e-6), "float64": (1e-6, 1e-7)}
@@ -193,3 +195,46 @@ def test_an_optimizer_of_the_user_keeps_its_own_name() -> None:
     weight = nd.ones((2,))
     other(0, nd.ones((2,)), weight)
     assert weight.asnumpy().tolist() == [0.5, 0.5]
+
+
+_IN_PLACE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("sgd", {}),
+    ("sgd", {"momentum": 0.9, "wd": 0.01, "clip_gradient": 0.3}),
+    ("adam", {"wd": 0.01}),
+    ("adam", {"clip_gradient": 0.2, "beta1": 0.8}),
+)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "settings"), _IN_PLACE)
+def test_updates_in_place_equal_those_of_the_operators_bit_for_bit(
+    name: str, settings: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = np.random.RandomState(7)
+    shapes = [(1,), (3,), (130, 257)]  # the last one is larger than a block, and no multiple of it
+    values = [draw.uniform(-1, 1, s).astype(dtype) for s in shapes]
+    grads = [[nd.array(draw.uniform(-1, 1, s), dtype=dtype) for s in shapes] for _ in range(3)]
+    modules = [importlib.import_module(f"autohybrid.optim.optimizer.{m}") for m in ("sgd", "adam")]
+    results = []
+    for in_place in (True, False):
+        if not in_place:
+            for module in modules:
+                monkeypatch.setattr(module, "can_update", lambda *arrays: False)
+        updater = mx.optimizer.get_updater(mx.optimizer.create(name, rescale_grad=1 / 7, **settings))
+        weights = [nd.array(v, dtype=dtype) for v in values]
+        memory = [w._data for w in weights]
+        for step in grads:
+            updater([0, 1, 2], step, weights)
+        assert all(w._data is m for w, m in zip(weights, memory))
+        states = [s for key in range(3) for s in _state_arrays(updater.states[key])]
+        results.append([a.asnumpy().tobytes() for a in (*weights, *states)])
+    assert results[0] == results[1]
+
+
+def test_a_half_precision_or_sparse_weight_is_not_updated_in_place() -> None:
+    weight = nd.ones((2, 3))
+    assert can_update(weight, weight.copy())
+    assert not can_update(weight.astype("float16"), weight.astype("float16"))
+    assert not can_update(weight, weight.tostype("row_sparse"))
+    assert not can_update(weight, nd.ones((3, 2)))
+    assert not can_update(weight, weight.astype("float64"))

@@ -8,6 +8,8 @@ from typing import Any
 from autohybrid import ndarray as nd
 from autohybrid.ndarray import NDArray
 from autohybrid.optim.optimizer.base import Index, Optimizer, State, register, zeros_like
+from autohybrid.tensor import update_in_place as in_place
+from autohybrid.tensor.update_in_place import can_update
 
 
 class _TwoMoments(Optimizer):
@@ -46,6 +48,10 @@ class Adam(_TwoMoments):
     def update(self, index: Index, weight: NDArray, grad: NDArray, state: State) -> None:
         lr, wd, t = self._start(index, weight, grad)
         lr *= math.sqrt(1.0 - self.beta2**t) / (1.0 - self.beta1**t)
+        if can_update(weight, grad, *state):
+            constants: dict[str, Any] = {**self._scaling(), "beta1": self.beta1, "beta2": self.beta2}
+            in_place.adam(weight, grad, *state, lr=lr, wd=wd, epsilon=self.epsilon, **constants)
+            return
         nd.adam_update(
             weight,
             grad,

@@ -9,6 +9,8 @@ from typing import Any
 from autohybrid import ndarray as nd
 from autohybrid.ndarray import NDArray
 from autohybrid.optim.optimizer.base import Index, Optimizer, State, check_arrays, register, zeros_like
+from autohybrid.tensor import update_in_place as in_place
+from autohybrid.tensor.update_in_place import can_update
 
 
 def flatten(rows: Any) -> list[NDArray]:
@@ -108,6 +110,12 @@ class SGD(AggregatingOptimizer):
     def _update_together(
         self, indices: list[Index], weights: list[NDArray], grads: list[NDArray], states: list[Any], master: bool
     ) -> None:
+        rows = list(zip(weights, grads, states if self.momentum > 0 else [None] * len(states)))
+        if not master and all(can_update(*[a for a in row if a is not None]) for row in rows):
+            constants: dict[str, Any] = self._with_momentum()
+            for row, lr, wd in zip(rows, self._get_lrs(indices), self._get_wds(indices)):
+                in_place.sgd(*row, lr=lr, wd=wd, **constants)
+            return
         columns = [weights, grads]
         momenta, copies = zip(*states) if master else (states, None)
         if self.momentum > 0:

@@ -1,0 +1,339 @@
+"""Calls of a graph while recording: one node on the tape, generated code for both passes.
+
+Where the generated code cannot serve - a graph with control flow, user code or writes; a backward pass that retains the
+graph, is itself recorded, or starts from other outputs than expected - the graph's operators go on the tape one by one,
+at once or when the backward pass asks for it (`RecordedCall.unfold`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autohybrid.errors import MXNetError
+from autohybrid.graph.autodiff import differentiate, is_identity, on_tape
+from autohybrid.graph.inference import infer_dtypes, infer_shapes
+from autohybrid.graph.interpreter import is_open, run_node
+from autohybrid.graph.node import Head, Node
+from autohybrid.graph.recorded_code import RecordedGraph, generate_recorded
+from autohybrid.tensor.array import NDArray, wrap
+from autohybrid.tensor.imperative import record_call
+from autohybrid.tensor.quiet import hush, unhush
+from autohybrid.tensor.shapes import is_known
+from autohybrid.tensor.tape import Entry, GradientSums, TapeNode, freed, next_order, state
+from autohybrid.tensor.versions import MemoryVersion, watch
+
+if TYPE_CHECKING:
+    from autohybrid.graph.function import GraphFunction
+
+Passes = Generator[tuple[Any, ...], tuple[Any, ...], None]
+
+
+class RecordedCalls:
+    """The recorded calls of one graph: what was generated for them, by signature, mode and marked inputs."""
+
+    def __init__(self, function: GraphFunction) -> None:
+        self.function = function
+        self._is_fit = _is_fit(function)
+        self._plans: dict[Any, _Plan] = {}
+        self._watched: tuple[Sequence[NDArray], list[MemoryVersion]] = ((), [])
+
+    def __call__(self, arrays: Sequence[NDArray]) -> list[NDArray] | None:
+        """The outputs of the graph, on the tape; None where its operators must go there one by one."""
+        if not self._is_fit:
+            return None
+        captured = self.function.captured_arrays()
+        inputs = [*arrays, *captured]
+        raw = []
+        for array in inputs:
+            data = array._data
+            if type(array) is not NDArray or type(data) is not np.ndarray:
+                return None
+            raw.append(data)
+        wanted = tuple([a._entry is not None for a in inputs])
+        key = (state.training, wanted, *[(r.shape, r.dtype) for r in raw])
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = _Plan(self.function, inputs, wanted)
+        code = plan.code()
+        if code is None:
+            return None
+        passes: Passes = code(*raw)
+        token = hush()
+        try:
+            results = next(passes)
+        finally:
+            unhush(token)
+        ctx = inputs[0]._ctx
+        outputs = [wrap(r, ctx) for r in results[: plan.output_count]]
+        node = RecordedCall(plan, inputs, results, passes, self._versions(arrays, captured))
+        for index in plan.recorded:
+            outputs[index]._entry = (node, index)
+        return outputs
+
+    def _versions(self, arrays: Sequence[NDArray], captured: Sequence[NDArray]) -> list[tuple[MemoryVersion, int]]:
+        """The versions of the inputs' memory now."""
+        known, versions = self._watched
+        if known is not captured:
+            versions = [watch(a._data) for a in captured]
+            self._watched = (captured, versions)
+        return [(v, v.count) for v in (*[watch(a._data) for a in arrays], *versions)]
+
+
+def _is_fit(function: GraphFunction) -> bool:
+    """Whether the calls are nothing but their results, and those are computed from the inputs."""
+    outputs = function.outputs
+    if outputs.written or outputs.attributes or outputs.effects or len(set(outputs.heads)) < len(outputs.heads):
+        return False
+    return all(node.op is not None for node, _ in outputs.heads) and all(map(_is_fit_node, function.order))
+
+
+def _is_fit_node(node: Node) -> bool:
+    op = node.op
+    if op is None:
+        return True
+    if node.extra is not None or op.session is not None or op.grad is None or op.stores_sparse:
+        return False
+    if op.mutates and not op.train_dependent:
+        return False
+    return bool(node.inputs) or not is_open(getattr(node.attrs, "shape", None) or ())
+
+
+class _Plan:
+    """The passes for one signature, train mode and choice of marked inputs.
+
+    `active` are the outputs that backward passes start from, as the latest one did. `random` are the calls that draw,
+    whose outputs are kept for `unfold`; `exempt` the variables that calls themselves write.
+    """
+
+    def __init__(self, function: GraphFunction, inputs: Sequence[NDArray], wanted: Sequence[bool]) -> None:
+        self.function = function
+        self.train = state.training
+        self.ctx = inputs[0]._ctx
+        self.names = (*function.inputs, *function.captured)
+        self.outputs = function.outputs.heads
+        self.output_count = len(self.outputs)
+        self.signature = {n: (tuple(a.shape), a._data.dtype) for n, a in zip(self.names, inputs)}
+        by_name = {node.name: node for node in function.order if node.op is None}
+        self.variables = [by_name.get(name) for name in self.names]
+        self.wanted = frozenset(v for v, is_wanted in zip(self.variables, wanted) if is_wanted and v is not None)
+        taped = on_tape(function.order, self.wanted)
+        self.recorded = tuple([i for i, (node, _) in enumerate(self.outputs) if node in taped])
+        self.active = tuple([i in self.recorded for i in range(self.output_count)])
+        self.random = [n for n in function.order if n.op is not None and n.op.random and not is_identity(n, self.train)]
+        self.exempt = _written_by_calls(function.order, self.train)
+        self._code: dict[tuple[bool, ...], Callable[..., Passes] | None] = {}
+        self._gradients: dict[tuple[bool, ...], list[int | None]] = {}
+
+    def code(self) -> Callable[..., Passes] | None:
+        """The generator function for the outputs that are `active` now; None where it cannot be made."""
+        active = self.active
+        if active not in self._code:
+            self._code[active] = self._generate(active)
+        return self._code[active]
+
+    def gradient_positions(self, active: tuple[bool, ...]) -> list[int | None]:
+        """For each input the position of its gradient among those that the generator gives."""
+        return self._gradients[active]
+
+    def reaches(self, index: int) -> list[bool]:
+        """For each input, whether it is marked and output `index` depends on it."""
+        needed: set[Node] = set()
+        pending = [self.outputs[index][0]]
+        while pending:
+            node = pending.pop()
+            if node not in needed:
+                needed.add(node)
+                pending.extend([source for source, _ in node.inputs])
+        return [v in needed and v in self.wanted for v in self.variables]
+
+    def _generate(self, active: tuple[bool, ...]) -> Callable[..., Passes] | None:
+        if not any(active):
+            return None
+        heads = self.outputs
+        shapes = infer_shapes(heads, {n: s for n, (s, _) in self.signature.items()})
+        dtypes = infer_dtypes(heads, {n: d.name for n, (_, d) in self.signature.items()})
+        if not all(map(is_known, shapes.values())) or None in dtypes.values():
+            return None
+        facts = (shapes, dtypes)
+        backward = differentiate(self.function.order, heads, active, self.wanted, facts, self.train, self.ctx)
+        if backward is None:
+            return None
+        gradients: dict[Head, int] = {}
+        positions: list[int | None] = []
+        for variable in self.variables:
+            head = None if variable is None else backward.of_variables.get(variable)
+            positions.append(None if head is None else gradients.setdefault(head, len(gradients)))
+        self._gradients[active] = positions
+        kept = [(node, i) for node in self.random for i in range(node.output_count)]
+        graph = RecordedGraph(
+            self.names, (*heads, *kept), tuple(gradients), backward, self.function.outputs, self.function.exact
+        )
+        signature = [*self.signature.values()]
+        for head, variable in zip(heads, backward.head_variables):
+            if variable is not None:
+                signature.append((tuple(shapes[head] or ()), np.dtype(dtypes[head])))
+        return generate_recorded(graph, tuple(signature), self.train)
+
+
+def _written_by_calls(order: Sequence[Node], train: bool) -> frozenset[str]:
+    """The variables that the calls write themselves: moving statistics, and a gamma that is fixed."""
+    found: set[str] = set()
+    for node in order:
+        if node.op is None or node.attrs is None or not train:
+            continue
+        written = {*node.op.aux_names(node.attrs), *node.op.mutated_names(node.attrs)}
+        found.update(source.name for (source, _), name in zip(node.inputs, node.input_names()) if name in written)
+    return frozenset(found)
+
+
+class RecordedCall(TapeNode):
+    """One call of a graph on the tape."""
+
+    __slots__ = ("_active", "_differentiated", "_kept", "_last_before", "_passes", "_plan", "_unfolded", "_versions")
+
+    def __init__(
+        self,
+        plan: _Plan,
+        inputs: Sequence[NDArray],
+        results: Sequence[Any],
+        passes: Passes,
+        versions: list[tuple[MemoryVersion, int]],
+    ) -> None:
+        super().__init__("a hybridized block", None, None, inputs, results[: plan.output_count], plan.train)
+        self._plan = plan
+        self._active = plan.active
+        self._passes: Passes | None = passes
+        self._differentiated = False
+        self._last_before = -1
+        self._kept = results[plan.output_count :]
+        self._versions = versions
+        self._unfolded: list[NDArray] | None = None
+
+    def pass_back(
+        self, sums: GradientSums, heads: Sequence[NDArray | None], namespace: Any, retain: bool, linked: bool
+    ) -> None:
+        """See TapeNode. By the generated code where that fits, which is once; else through the single operators."""
+        active = tuple([h is not None for h in heads])
+        passes = self._passes
+        if retain or linked or passes is None or active != self._active or not self._fits(heads):
+            self._plan.active = active
+            self._pass_to_operators(sums, heads)
+            return
+        self._passes = None
+        self._differentiated = True
+        token = hush()
+        try:
+            gradients = passes.send(tuple([h._data for h in heads if h is not None]))
+        finally:
+            unhush(token)
+        assert self.inputs is not None
+        for entry, position, array in zip(self.entries, self._plan.gradient_positions(active), self.inputs):
+            if entry is not None and position is not None:
+                sums.add(entry, wrap(gradients[position], array._ctx))
+        self.pass_nothing(sums, [i for i, is_active in enumerate(active) if is_active])
+
+    def _pass_to_operators(self, sums: GradientSums, heads: Sequence[NDArray | None]) -> None:
+        for output, head in zip(self.unfold(), heads):
+            if head is None or output._entry is None:
+                continue
+            source = output._entry[0]
+            if isinstance(source, TapeNode) and source.inputs is None:
+                raise freed(source)
+            sums.add(output._entry, head)
+
+    def pass_nothing(self, sums: GradientSums, outputs: Sequence[int]) -> None:
+        """See TapeNode: only inputs that these outputs depend on are touched."""
+        for index in outputs:
+            for entry, is_reached in zip(self.entries, self._plan.reaches(index)):
+                if is_reached and entry is not None:
+                    sums.touch(entry)
+
+    def _fits(self, heads: Sequence[NDArray | None]) -> bool:
+        """Whether the head gradients are what the generated code was made for."""
+        return all(
+            type(h) is NDArray and h._data.shape == out.shape and h._data.dtype == out.dtype
+            for h, out in zip(heads, self.outputs)
+            if h is not None
+        )
+
+    def unfold(self) -> list[NDArray]:
+        """The outputs, computed again with every operator on the tape by itself. Random draws are those of the call.
+
+        Raises MXNetError when the call was differentiated, or an input was written since.
+        """
+        if self._unfolded is None:
+            if self.inputs is None:
+                raise freed(self)
+            self._check_unwritten()
+            self._passes = None  # ends the generator, whose buffers go back
+            saved = state.recording, state.training, state.builder
+            state.recording, state.training, state.builder = True, self.train, None
+            try:
+                self._unfolded = self._run_again()
+            finally:
+                state.recording, state.training, state.builder = saved
+            if self._differentiated:
+                self._release_operators([o for o, is_active in zip(self._unfolded, self._active) if is_active])
+        return self._unfolded
+
+    def _release_operators(self, outputs: Sequence[NDArray]) -> None:
+        """Release the operators that the generated backward pass from these outputs went through."""
+        pending = [o._entry[0] for o in outputs if o._entry is not None]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, TapeNode) and node.order > self._last_before and node.inputs is not None:
+                pending.extend([entry[0] for entry in node.entries if entry is not None])
+                node.release()
+
+    def _run_again(self) -> list[NDArray]:
+        plan = self._plan
+        assert self.inputs is not None
+        self._last_before = next_order()
+        arrays = [x if x._entry is e else x._alias(e) for x, e in zip(self.inputs, self.entries)]
+        by_name = dict(zip(plan.names, arrays))
+        values: dict[Head, NDArray] = {}
+        kept = iter(self._kept)
+        for node in plan.function.order:
+            if node.op is None:
+                values[node, 0] = by_name[node.name]
+                continue
+            given = [values[h] for h in node.inputs]
+            outputs = self._drawn(node, given, kept) if node in plan.random else run_node(node, given)
+            values.update({(node, i): output for i, output in enumerate(outputs)})
+        return [values[h] for h in plan.outputs]
+
+    def _drawn(self, node: Node, inputs: Sequence[NDArray], kept: Any) -> list[NDArray]:
+        """The outputs of a call that draws, as they were."""
+        assert node.op is not None and node.attrs is not None
+        results = [next(kept) for _ in range(node.output_count)]
+        outputs = [wrap(r, self._plan.ctx) for r in results[: node.visible_count]]
+        record_call(node.op, node.attrs, np, inputs, results, outputs)
+        return outputs
+
+    def _check_unwritten(self) -> None:
+        for name, (version, count) in zip(self._plan.names, self._versions):
+            if version.count != count and not version.shared and name not in self._plan.exempt:
+                raise MXNetError(
+                    f"`{name}` was written after the hybridized call that used it, so the call cannot be "
+                    "differentiated in this way (retaining or recording the graph, or starting from some of its "
+                    "outputs); do that before the write, or call `hybridize(False)`"
+                )
+
+    def release(self) -> None:
+        """See TapeNode. While operators are left that no backward pass went through, they can be had by `unfold`."""
+        if self._unfolded is not None or sum(self._active) < len(self._plan.recorded):
+            return
+        super().release()
+        self._passes = None
+        self._kept = ()
+        self._versions = []
+
+
+def in_operators(entry: Entry | None) -> Entry | None:
+    """What `entry` of an array is on the tape when every operator is there by itself."""
+    while entry is not None and isinstance(entry[0], RecordedCall):
+        entry = entry[0].unfold()[entry[1]]._entry
+    return entry
