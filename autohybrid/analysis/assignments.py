@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.expressions import arithmetic_result, binary
@@ -56,7 +55,10 @@ def _named(value: Tensor, name: str, source: ast.expr) -> Tensor:
     origin = value.origin
     if origin is None or origin.node is not source or not origin.note.startswith("`{}` is a tensor"):
         return value
-    return replace(value, origin=Origin(origin.module, source, f"`{name} = {{}}` is a tensor", origin.cause))
+    named = Origin(origin.module, source, f"`{name} = {{}}` is a tensor", origin.cause)
+    return Tensor(
+        value.graph, value.sure, value.listlike, value.key, value.depends, value.shape, value.single, origin=named
+    )
 
 
 def _assign_name(frame: Frame, target: ast.Name, value: Value) -> None:

@@ -236,6 +236,8 @@ def instance_attribute(frame: Frame, base: Instance, name: str, node: ast.expr) 
     if name == "__class__":
         return ClassRef(base.info)
     session = frame.session
+    if frame.loops:
+        session.missed.add((base.ident, name))
     found = session.classes.find_method(base.info, name)
     if found is not None:
         owner, definition = found

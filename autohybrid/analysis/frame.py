@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from autohybrid.analysis.classes import ClassTable
@@ -36,6 +36,7 @@ from autohybrid.analysis.values import (
     widen,
 )
 from autohybrid.diagnostics.model import Confidence, Label
+from autohybrid.records import record
 from autohybrid.spans import Span
 
 MAX_DEPTH = 12
@@ -51,7 +52,7 @@ Evaluator = Callable[["Frame", ast.expr], Value]
 Executor = Callable[["Frame", ast.stmt], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """The arguments of a call: `star` and `double_star` stand for what `*` and `**` unpack, if present."""
 
@@ -100,7 +101,7 @@ class FieldSource(Protocol):
         """Every field known to be set."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pending:
     """An event whose confidence still depends on what is learnt about the argument `key`."""
 
@@ -134,6 +135,7 @@ class Session:
         self.input_nodes: dict[InputKey, tuple[ModuleInfo, ast.arg, str, str]] = {}
         self.inner_blocks: set[tuple[str, str]] = set()
         self.calls = 0
+        self.missed: set[EnvKey] = set()
         self.records: dict[ast.AST, Value] | None = None
 
     def result_of(self, info: ClassInfo) -> Value:
@@ -282,6 +284,8 @@ class Frame:
             if value is not None:
                 return value
             closure = closure.closure
+        if self.loops:
+            self.session.missed.add(name)
         return self.session.classes.lookup_global(self.module, name)
 
     def mark_eager(self) -> None:

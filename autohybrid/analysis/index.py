@@ -14,13 +14,14 @@ from pathlib import PurePosixPath
 
 from autohybrid.analysis.source import SourceFile, SourceText
 from autohybrid.analysis.values import Value
+from autohybrid.records import record
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _MARK = "\ufeff"
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binding:
     """What a statement binds a name to. `kind`: module, member (of a module), function, class, expression, other."""
 

@@ -6,9 +6,9 @@ already there are read; no property, `__getattr__` or other code of the user run
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autohybrid.analysis.libraries import LIBRARY_BLOCKS
@@ -186,9 +186,10 @@ def source_files(root: object) -> list[SourceFile]:
             paths.setdefault(path, name)
     files = []
     for path, name in paths.items():
-        try:
-            text = Path(path).read_text(encoding="utf-8", errors="replace")
-        except OSError:
+        # As the interpreter has it: a module may come from a text that is on no disk.
+        linecache.checkcache(path)
+        text = "".join(linecache.getlines(path))
+        if not text:
             continue
         files.append(SourceFile(path, text, name if name != "__main__" else None))
     return files

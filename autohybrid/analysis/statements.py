@@ -17,6 +17,7 @@ from autohybrid.analysis.values import (
     NONE,
     ClassRef,
     Func,
+    Layer,
     Namespace,
     Operator,
     Unknown,
@@ -146,7 +147,8 @@ def _run_loop(
     orelse: list[ast.stmt],
     leave: Callable[[], bool],
 ) -> bool:
-    outer_breaks, outer_continues = frame.breaks, frame.continues
+    session, outer_breaks, outer_continues = frame.session, frame.breaks, frame.continues
+    outer_missed, session.missed = session.missed, set()
     frame.breaks, head = [], frame.env
     frame.loops += 1
     for _ in range(_rounds(frame)):
@@ -159,17 +161,38 @@ def _run_loop(
         widened = head
         for end in ends:
             widened = widen_envs(widened, end)
-        if widened == head:
-            break
+        settled = _says_nothing_new(frame, head, widened)
         head = widened
+        if settled:
+            break
     frame.loops -= 1
     breaks = frame.breaks
     frame.breaks, frame.continues = outer_breaks, outer_continues
+    session.missed |= outer_missed
     frame.env = dict(head)
     ends = []
     if leave() and (not orelse or frame.run(orelse)):
         ends.append(frame.env)
     return _meet(frame, [*ends, *breaks], head)
+
+
+def _says_nothing_new(frame: Frame, head: Env, widened: Env) -> bool:
+    """Whether another round of a loop would see what this one saw: a name that the body binds for itself counts only
+    where it was looked for before; the children that containers get in a constructor do not count."""
+    for key, now in widened.items():
+        known = head.get(key)
+        if known is None:
+            if key in frame.session.missed:
+                return False
+        elif now is not known and now != known and not (frame.constructing and _differ_in_children(known, now)):
+            return False
+    return True
+
+
+def _differ_in_children(left: Value, right: Value) -> bool:
+    if not (isinstance(left, Layer) and isinstance(right, Layer)):
+        return False
+    return left.facts is right.facts and left.deferred == right.deferred
 
 
 def _rounds(frame: Frame) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
+
+from autohybrid.records import record
 
 if TYPE_CHECKING:
     from autohybrid.analysis.frame import Frame
@@ -34,7 +36,7 @@ class _Any:
 ANY = _Any()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Origin:
     """Why a value is believed: `note` is true of `node`, because of `cause`."""
 
@@ -44,7 +46,7 @@ class Origin:
     cause: Origin | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InputKey:
     """An argument of an analysed function: what is assumed about it is settled when all its uses are known."""
 
@@ -53,17 +55,17 @@ class InputKey:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """Base of all values."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Never(Value):
     """The value of code that is not reached."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown(Value):
     """Anything; `reason` says why nothing is known. `field` is the constructor argument it came from, if any."""
 
@@ -71,7 +73,7 @@ class Unknown(Value):
     field: tuple[object, str] | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Static(Value):
     """A Python value that is no tensor: `type` is the name of its type, `const` the value or ANY.
 
@@ -85,7 +87,7 @@ class Static(Value):
     field: tuple[object, str] | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tensor(Value):
     """A tensor. `graph`: a Symbol once hybridized (else an NDArray in both modes).
 
@@ -104,7 +106,7 @@ class Tensor(Value):
     origin: Origin | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seq(Value):
     """A sequence: `kind` is list, tuple, outputs (of an operator), set, range, iterator, view. `items` are known one by
     one, or `element` stands for each; `names` are those of the fields of a named tuple;
@@ -127,7 +129,7 @@ class Seq(Value):
         object.__setattr__(self, "size", size)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecordType(Value):
     """A class made by `namedtuple` or a NamedTuple statement: its name and its fields."""
 
@@ -135,7 +137,7 @@ class RecordType(Value):
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Map(Value):
     """A dictionary: known `items`, and `element` for any other key. `default`: it is the default of an argument."""
 
@@ -153,7 +155,7 @@ class Map(Value):
         object.__setattr__(self, "size", size)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter(Value):
     """A gluon Parameter of the block (before it is passed to `hybrid_forward` as a tensor)."""
 
@@ -163,7 +165,7 @@ class Parameter(Value):
     origin: Origin | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layer(Value):
     """An instance of a block class of the library: `facts` say what it is, `deferred` that a shape was left open,
     `children` what was added to a container."""
@@ -174,7 +176,7 @@ class Layer(Value):
     node: ast.AST | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Namespace(Value):
     """`root` is F (nd or sym, decided by the call), nd, sym, np or npx; `path` a sub-namespace such as contrib."""
 
@@ -182,7 +184,7 @@ class Namespace(Value):
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operator(Value):
     """An operator of a namespace: `name` is dotted below the root, for example ``contrib.box_nms``."""
 
@@ -190,21 +192,21 @@ class Operator(Value):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class External(Value):
     """A name of a module that is not part of the project, by its full dotted name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModuleRef(Value):
     """A module of the project."""
 
     module: ModuleInfo
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Func(Value):
     """A function or lambda of the project, with the frame it was defined in and, for a method, its receiver."""
 
@@ -215,14 +217,14 @@ class Func(Value):
     receiver: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClassRef(Value):
     """A class of the project."""
 
     info: ClassInfo
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instance(Value):
     """An object of a class of the project. `ident` names its fields in the environment; 0 is the analysed `self`."""
 
@@ -230,7 +232,7 @@ class Instance(Value):
     ident: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Method(Value):
     """A method of a value that is no object of the project: `x.sum`, `names.append`."""
 
@@ -238,7 +240,7 @@ class Method(Value):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Partial(Value):
     """`functools.partial`."""
 
@@ -247,7 +249,7 @@ class Partial(Value):
     keywords: tuple[tuple[str, Value], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Super(Value):
     """`super()` inside a method of `owner`, on `receiver`."""
 
@@ -255,7 +257,7 @@ class Super(Value):
     receiver: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Union(Value):
     """One of two to MAX_UNION values."""
 
