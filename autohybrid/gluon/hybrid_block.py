@@ -19,6 +19,7 @@ from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
+    from autohybrid.graph.profile import Profile
     from autohybrid.symbol import Symbol
     from autohybrid.transform.compiler import CompiledBlock
 
@@ -118,6 +119,16 @@ class HybridBlock(Block):
         self._callback = callback
         self._monitor_all = monitor_all
         super().register_op_hook(callback, monitor_all)
+
+    def profile(self, *args: Any, calls: int = 10) -> Profile:
+        """Time every step of the compiled call on `args`: the median seconds of `calls` calls, bytes, arithmetic.
+
+        The result prints as a table and writes a Chrome trace (`write_trace(path)`). Raises MXNetError when the block
+        is not hybridized or runs imperatively, and ValueError for `calls` below 1.
+        """
+        from autohybrid.transform.profiling import profile_block
+
+        return profile_block(self, args, calls)
 
     # -- running -----------------------------------------------------------------------------------------------------
     def forward(self, x: Any, *args: Any) -> Any:

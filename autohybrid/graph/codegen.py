@@ -19,6 +19,7 @@ from autohybrid.context import cpu
 from autohybrid.errors import MXNetError
 from autohybrid.graph.arena import Arena
 from autohybrid.graph.call_site import CallSite
+from autohybrid.graph.channels_last.memory import wanted_borders
 from autohybrid.graph.chunk_loops import find_run, write_run
 from autohybrid.graph.executor_plan import ExecutorPlan, Step
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
@@ -69,7 +70,8 @@ class Writer:
         self.position = {node: i for i, node in enumerate(self.calls)}
         self.lifetimes = Lifetimes(self.calls, self.heads)
         # The bodies of control flow and custom operators are the user's code and may keep an array they saw.
-        self.arena = Arena(self.lifetimes, any(map(_runs_user_code, self.calls)))
+        borders = wanted_borders(self.calls, self.shapes)
+        self.arena = Arena(self.lifetimes, any(map(_runs_user_code, self.calls)), borders)
         self._steps: list[Step] = []
         self._lines_before = 1  # the steps: the line of `def`, and what is put in front of them
         self._place = ""

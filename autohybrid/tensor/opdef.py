@@ -102,6 +102,7 @@ class OpDef:
     stores_sparse  imperative calls may give a sparse array even of dense inputs; see tensor/sparse_calls
     is_identity    `(attrs, train)`: whether the first output is then the first input, unchanged
     fast           optional code template for the generated executor, see tensor/templates
+    wants_border   for operators that passes make: how many zeros the executor should keep around the first input
     flops          `(attrs, input shapes, shape of the first output)`: floating-point operations of a call, a
                    multiplication and its addition counting as two; None: one for each element of the output
     onnx           optional exporter, see interop/onnx
@@ -136,6 +137,7 @@ class OpDef:
     stores_sparse: bool = False
     is_identity: Callable[[Attrs, bool], bool] | None = None
     fast: Callable[..., Any] | None = None
+    wants_border: Callable[[Attrs], Any] | None = None
     flops: Flops | None = None
     onnx: Callable[..., Any] | None = None
     stored_outputs: Callable[[Attrs], int] | None = None

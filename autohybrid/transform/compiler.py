@@ -106,7 +106,7 @@ class CompiledBlock:
         structure = flatten(args, arrays)
         if self._runs_imperatively():
             return self.block._call_imperatively(args)
-        key = (structure, *_modes(arrays), *[(a._data.shape, a._data.dtype, a._ctx) for a in arrays])
+        key = _key(structure, arrays)
         entry = self.entries.get(key)
         if entry is None or not entry.is_valid():
             found = self._find(key, arrays) or self._build(structure, arrays)
@@ -120,6 +120,10 @@ class CompiledBlock:
         elif len(args) == 1 and arrays and args[0] is arrays[0]:
             self._remember(arrays[0], entry)
         return entry.function(arrays)
+
+    def entry_of(self, structure: Structure, arrays: Sequence[NDArray]) -> Entry | None:
+        """What served the last call with arguments like these; None when it ran imperatively."""
+        return None if self._runs_imperatively() else self.entries.get(_key(structure, arrays))
 
     def _runs_imperatively(self) -> bool:
         """Whether a block inside has hooks (they fire at every call), or the code draws on Python's randomness.
@@ -184,6 +188,11 @@ class CompiledBlock:
         if not self.imperative:
             self.imperative = True
             warnings.warn(message, HybridizeWarning, stacklevel=_caller_level())
+
+
+def _key(structure: Structure, arrays: Sequence[NDArray]) -> tuple[Any, ...]:
+    """What a graph is found by: structure, modes, and shape, dtype and device of every array."""
+    return (structure, *_modes(arrays), *[(a._data.shape, a._data.dtype, a._ctx) for a in arrays])
 
 
 def _modes(arrays: Sequence[NDArray]) -> tuple[Any, ...]:

@@ -121,10 +121,36 @@ def test_bash_completes(cli: Cli, tmp_path: Path, words: list[str], expected: se
     script = cli("completions", "bash").out
     listed = " ".join(f"'{word}'" for word in words)
     script += f'\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; _autohybrid; echo "${{COMPREPLY[@]}}"\n'
-    run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path)
+    run = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert set(run.stdout.split()) == expected
 
 
 def test_bad_shells_and_keys_exit_2(cli: Cli) -> None:
     assert "did you mean `fish`?" in cli("completions", "fsh").err
     assert cli("completions").code == 2
+
+
+_NET = """\
+import autohybrid as mx
+
+
+class Net(mx.gluon.HybridBlock):
+    def hybrid_forward(self, F, x):
+        return F.tanh(x) * 2
+"""
+
+
+def test_show_profile_times_every_step_and_writes_a_trace(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(_NET)
+    result = cli("show", "net.py:Net", "--input", "4x4", "--profile", "--trace", "trace.json")
+    assert (result.code, result.err) == (0, "")
+    assert {line.split()[1] for line in result.out.splitlines()[1:-1]} == {"tanh", "_mul_scalar"}
+    assert len(json.loads((tmp_path / "trace.json").read_text())["traceEvents"]) == 2
+
+
+def test_show_profile_needs_inputs_and_a_trace_needs_a_profile(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(_NET)
+    result = cli("show", "net.py:Net", "--profile")
+    assert result.code == 2 and "--input SHAPE" in result.err
+    result = cli("show", "net.py:Net", "--trace", "t.json")
+    assert result.code == 2 and "--profile" in result.err

@@ -35,6 +35,7 @@ LAYERS: dict[str, int] = {
     "interop": 4,
     "compat": 6,
     "cli": 6,
+    "proving": 6,
     "lsp": 6,
 }
 # The records of the operators, which the linter loads: they, and all of `tensor` that they import, are of layer 1 and
@@ -45,7 +46,7 @@ RECORDS = ("tensor/opdef.py", "tensor/ops")
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "numpy": ("*",),
     "cupy": ("tensor/backend.py",),
-    "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "gluon/summary.py", "cli"),
+    "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "gluon/summary.py", "graph/profile_table.py", "cli"),
     "libcst": ("transform",),
     "onnx": ("interop",),
     "pygls": ("lsp",),

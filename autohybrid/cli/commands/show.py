@@ -27,6 +27,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], type=one_of(*_PARTS), help="show only this part (may be repeated)"
     )
+    parser.add_argument("--profile", action="store_true", help="time every step of the compiled call, and nothing else")
+    parser.add_argument("--trace", metavar="FILE", help="with --profile: also write the steps as a Chrome trace")
     parser.add_argument("--dot", action="store_true", help="the graph in Graphviz's language, and nothing else")
 
 
@@ -36,6 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     if not path or not class_name:
         raise SettingsError(f"`{arguments.target}` is not of the form FILE:CLASS")
     wanted = arguments.only or [p for p in _PARTS if p != "source"]
+    if arguments.profile:
+        return _profile(path, class_name, arguments.input, arguments.trace)
+    if arguments.trace:
+        raise SettingsError("--trace goes with --profile")
     graph = None
     if arguments.dot or {"graph", "executor"} & set(wanted):
         graph = _graph(path, class_name, arguments.input)
@@ -81,24 +87,52 @@ def _findings(path: str, class_name: str) -> str:
     return "\n".join(f"{d.span}: {d.code} {d.severity.value} {d.message}" for d in check(path) if d.block == class_name)
 
 
+def _profile(path: str, class_name: str, inputs: list[str], trace: str | None) -> int:
+    import sys
+
+    call = _call(path, class_name, inputs)
+    if call is None:
+        raise SettingsError("a profile needs inputs: give --input SHAPE, or define example() in the file")
+    block, args = call
+    block.initialize()
+    block.hybridize()
+    profile = block.profile(*args)
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        Console().print(profile)
+    else:
+        write_out(f"{profile}\n")
+    if trace:
+        profile.write_trace(trace)
+    return 0
+
+
 def _graph(path: str, class_name: str, inputs: list[str]) -> Any:
     """The inspected graph; None when there is nothing to call the block with."""
-    with open(path, "rb") as stream:
-        has_example = b"def example(" in stream.read()
-    if not inputs and not has_example:
-        return None
-    from autohybrid import compat
     from autohybrid.errors import HybridizeWarning
-    from autohybrid.transform.inspection import call_of, inspect_block, load_module
+    from autohybrid.transform.inspection import inspect_block
 
-    arrays = [_array(text) for text in inputs]
-    compat.install()
-    call = call_of(load_module(path), class_name, arrays)
+    call = _call(path, class_name, inputs)
     if call is None:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HybridizeWarning)  # the findings are a part of their own
         return inspect_block(*call)
+
+
+def _call(path: str, class_name: str, inputs: list[str]) -> Any:
+    """A block and the arguments of one call; None when there is nothing to call it with."""
+    with open(path, "rb") as stream:
+        has_example = b"def example(" in stream.read()
+    if not inputs and not has_example:
+        return None
+    from autohybrid import compat
+    from autohybrid.transform.inspection import call_of, load_module
+
+    arrays = [_array(text) for text in inputs]
+    compat.install()
+    return call_of(load_module(path), class_name, arrays)
 
 
 def _array(text: str) -> Any:

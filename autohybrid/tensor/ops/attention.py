@@ -149,6 +149,27 @@ def _valatt_grad(count: int) -> Any:
     return grad
 
 
+def _score_flops(parts: int) -> Any:
+    def flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+        source = ins[0]
+        return 0 if source is None else 2 * math.prod(out) * (source[2] // (attrs.heads * parts))
+
+    return flops
+
+
+def _weighting_flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    attention = ins[1]
+    return 0 if attention is None else 2 * math.prod(attention) * (out[2] // attrs.heads)
+
+
+_FLOPS = {
+    "selfatt_qk": _score_flops(3),
+    "encdec_qk": _score_flops(1),
+    "selfatt_valatt": _weighting_flops,
+    "encdec_valatt": _weighting_flops,
+}
+
+
 def _record(
     name: str, kernel: Any, inputs: tuple[str, ...], infer: Any, grad: Any, doc: str, shapes: Any, wrong: Any
 ) -> OpDef:
@@ -160,6 +181,7 @@ def _record(
         infer_shape=infer,
         infer_dtype=same_floating,
         grad=grad,
+        flops=_FLOPS[name],
         doc=doc,
         samples=(Sample(shapes, {"heads": 2}), Sample(wrong, {"heads": 2}, error="MXNetError")),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -203,6 +204,11 @@ _PRIVATE_CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], d
 )
 
 
+def _flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    weight = ins[1]
+    return 0 if weight is None else 2 * math.prod(out) * math.prod(weight[1:])
+
+
 def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> OpDef:
     return OpDef(
         name,
@@ -214,6 +220,7 @@ def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> Op
         infer_dtype=same_floating,
         grad=_grad,
         fast=_fast,
+        flops=_flops,
         aliases=aliases,
         doc="""Convolution of data (n, channels, *spatial) with weight (num_filter, channels / num_group, *kernel).
 

@@ -132,6 +132,16 @@ def _batch_dot_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     return [left, right]
 
 
+def _dot_flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    lhs = ins[0]
+    return 0 if not lhs else 2 * math.prod(out) * (lhs[0] if attrs.transpose_a else lhs[-1])
+
+
+def _batch_dot_flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    lhs = ins[0]
+    return 0 if lhs is None else 2 * math.prod(out) * (lhs[-2] if attrs.transpose_a else lhs[-1])
+
+
 _FLAGS = _ATTRS[:2]
 
 OPERATORS = (
@@ -143,6 +153,7 @@ OPERATORS = (
         infer_shape=_dot_shape,
         infer_dtype=same_floating,
         grad=_dot_grad,
+        flops=_dot_flops,
         aliases=("_sparse_dot",),
         methods=("dot",),
         doc="""Product over the last axis of `lhs` and the first of `rhs`: (a..., k) x (k, b...) is (a..., b...).
@@ -196,6 +207,7 @@ OPERATORS = (
         infer_shape=_batch_dot_shape,
         infer_dtype=same_floating,
         grad=_batch_dot_grad,
+        flops=_batch_dot_flops,
         aliases=("_npx_batch_dot",),
         methods=("batch_dot",),
         doc="Matrix products of two stacks: (..., n, k) x (..., k, m) is (..., n, m); leading axes are equal.",

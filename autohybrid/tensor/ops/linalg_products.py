@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -189,6 +190,13 @@ _COMBINATIONS = tuple(
 )
 
 
+def _flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    lhs = ins[0]
+    if lhs is None:
+        return 0
+    return 2 * math.prod(out) * (lhs[attrs.axis] if attrs.transpose_a else lhs[-1])
+
+
 def _triangular_samples() -> tuple[Sample, ...]:
     return (
         *[Sample(((3, 3), (3, 2) if not c["rightside"] else (2, 3)), c, values={0: _WELL}) for c in _COMBINATIONS],
@@ -206,6 +214,7 @@ OPERATORS = (
         infer_shape=_product_shape,
         infer_dtype=same_real,
         grad=_gemm_grad,
+        flops=_flops,
         aliases=("linalg_gemm",),
         doc="alpha op(A) op(B) + beta C for stacks of matrices of equal leading axes; the rows run along `axis`.",
         samples=(
@@ -225,6 +234,7 @@ OPERATORS = (
         infer_shape=_product_shape,
         infer_dtype=same_real,
         grad=_gemm2_grad,
+        flops=_flops,
         aliases=("linalg_gemm2",),
         doc="alpha op(A) op(B) for stacks of matrices of equal leading axes; the rows run along `axis`.",
         samples=(

@@ -229,6 +229,12 @@ def _second_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Sha
     return ins, [unify(a, b) for a, b in zip(ins[first:], outs)]
 
 
+def _flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
+    """Of the products: every weight is used once for each step of each sequence."""
+    data, parameters = ins[:2]
+    return 0 if data is None or parameters is None else 2 * data[0] * data[1] * parameters[0]
+
+
 _DROPPING = Attr("dropping", "bool", False)
 _LENGTHS: dict[str, Any] = {"use_sequence_length": True, "num_layers": 1, "state_size": 2}
 
@@ -254,6 +260,7 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
         grad=_grad,
+        flops=_flops,
         aliases=("_npx_rnn",),
         random=True,
         train_dependent=True,
