@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_text_and_trace(net: nn.HybridSequential, tmp_path: Path) -> None:
     profile.write_trace(str(tmp_path / "trace.json"))
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     assert [event["ph"] for event in events] == ["X"] * len(profile.steps)
-    assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-6 for a, b in zip(events, events[1:]))
+    assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-6 for a, b in itertools.pairwise(events))
 
 
 def test_rich_shows_a_table(net: nn.HybridSequential) -> None:
