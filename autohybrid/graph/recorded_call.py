@@ -22,7 +22,7 @@ from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.imperative import record_call
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.shapes import is_known
-from autohybrid.tensor.tape import Entry, GradientSums, TapeNode, freed, next_order, state
+from autohybrid.tensor.tape import Entry, GradientSums, TapeNode, freed, state
 from autohybrid.tensor.versions import MemoryVersion, watch
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _written_by_calls(order: Sequence[Node], train: bool) -> frozenset[str]:
 class RecordedCall(TapeNode):
     """One call of a graph on the tape."""
 
-    __slots__ = ("_active", "_differentiated", "_kept", "_last_before", "_passes", "_plan", "_unfolded", "_versions")
+    __slots__ = ("_active", "_differentiated", "_kept", "_passes", "_plan", "_versions")
 
     def __init__(
         self,
@@ -207,10 +207,8 @@ class RecordedCall(TapeNode):
         self._active = plan.active
         self._passes: Passes | None = passes
         self._differentiated = False
-        self._last_before = -1
         self._kept = results[plan.output_count :]
         self._versions = versions
-        self._unfolded: list[NDArray] | None = None
 
     def pass_back(
         self, sums: GradientSums, heads: Sequence[NDArray | None], namespace: Any, retain: bool, linked: bool
@@ -236,13 +234,9 @@ class RecordedCall(TapeNode):
         self.pass_nothing(sums, [i for i, is_active in enumerate(active) if is_active])
 
     def _pass_to_operators(self, sums: GradientSums, heads: Sequence[NDArray | None]) -> None:
-        for output, head in zip(self.unfold(), heads):
-            if head is None or output._entry is None:
-                continue
-            source = output._entry[0]
-            if isinstance(source, TapeNode) and source.inputs is None:
-                raise freed(source)
-            sums.add(output._entry, head)
+        for entry, head in zip(self.unfold(), heads):
+            if head is not None and entry is not None:
+                sums.add(entry, head)
 
     def pass_nothing(self, sums: GradientSums, outputs: Sequence[int]) -> None:
         """See TapeNode: only inputs that these outputs depend on are touched."""
@@ -259,12 +253,13 @@ class RecordedCall(TapeNode):
             if h is not None
         )
 
-    def unfold(self) -> list[NDArray]:
-        """The outputs, computed again with every operator on the tape by itself. Random draws are those of the call.
+    def unfold(self) -> Sequence[Entry | None]:
+        """What the outputs are on the tape with every operator there by itself, computed again with the same draws.
 
-        Raises MXNetError when the call was differentiated, or an input was written since.
+        From then on the operators have the place of the call. Raises MXNetError when the call was differentiated, or an
+        input was written since.
         """
-        if self._unfolded is None:
+        if self.parts is None:
             if self.inputs is None:
                 raise freed(self)
             self._check_unwritten()
@@ -272,29 +267,29 @@ class RecordedCall(TapeNode):
             saved = state.recording, state.training, state.builder
             state.recording, state.training, state.builder = True, self.train, None
             try:
-                self._unfolded = self._run_again()
+                self.parts = self._run_again()
             finally:
                 state.recording, state.training, state.builder = saved
             if self._differentiated:
-                self._release_operators([o for o, is_active in zip(self._unfolded, self._active) if is_active])
-        return self._unfolded
+                self._release_operators([e for e, is_active in zip(self.parts, self._active) if is_active])
+        return self.parts
 
-    def _release_operators(self, outputs: Sequence[NDArray]) -> None:
+    def _release_operators(self, entries: Sequence[Entry | None]) -> None:
         """Release the operators that the generated backward pass from these outputs went through."""
-        pending = [o._entry[0] for o in outputs if o._entry is not None]
+        pending = [e[0] for e in entries if e is not None]
         while pending:
             node = pending.pop()
-            if isinstance(node, TapeNode) and node.order > self._last_before and node.inputs is not None:
+            if self.order < node.order < self.order + 1 and node.inputs is not None:
                 pending.extend([entry[0] for entry in node.entries if entry is not None])
                 node.release()
 
-    def _run_again(self) -> list[NDArray]:
+    def _run_again(self) -> list[Entry | None]:
         plan = self._plan
         assert self.inputs is not None
-        self._last_before = next_order()
         arrays = [x if x._entry is e else x._alias(e) for x, e in zip(self.inputs, self.entries)]
         by_name = dict(zip(plan.names, arrays))
         values: dict[Head, NDArray] = {}
+        made: dict[TapeNode, None] = {}
         kept = iter(self._kept)
         for node in plan.function.order:
             if node.op is None:
@@ -303,7 +298,10 @@ class RecordedCall(TapeNode):
             given = [values[h] for h in node.inputs]
             outputs = self._drawn(node, given, kept) if node in plan.random else run_node(node, given)
             values.update({(node, i): output for i, output in enumerate(outputs)})
-        return [values[h] for h in plan.outputs]
+            made.update({o._entry[0]: None for o in outputs if o._entry is not None})
+        for position, tape_node in enumerate(made, 1):  # between this call and the next
+            tape_node.order = self.order + position / (len(made) + 1)
+        return [values[h]._entry for h in plan.outputs]
 
     def _drawn(self, node: Node, inputs: Sequence[NDArray], kept: Any) -> list[NDArray]:
         """The outputs of a call that draws, as they were."""
@@ -324,7 +322,7 @@ class RecordedCall(TapeNode):
 
     def release(self) -> None:
         """See TapeNode. While operators are left that no backward pass went through, they can be had by `unfold`."""
-        if self._unfolded is not None or sum(self._active) < len(self._plan.recorded):
+        if self.parts is not None or sum(self._active) < len(self._plan.recorded):
             return
         super().release()
         self._passes = None
@@ -335,5 +333,5 @@ class RecordedCall(TapeNode):
 def in_operators(entry: Entry | None) -> Entry | None:
     """What `entry` of an array is on the tape when every operator is there by itself."""
     while entry is not None and isinstance(entry[0], RecordedCall):
-        entry = entry[0].unfold()[entry[1]]._entry
+        entry = entry[0].unfold()[entry[1]]
     return entry

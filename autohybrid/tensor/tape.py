@@ -22,11 +22,6 @@ Entry = tuple[Any, int]
 _sequence = itertools.count()
 
 
-def next_order() -> int:
-    """A number above those of all calls on the tape so far."""
-    return next(_sequence)
-
-
 class _State(threading.local):
     recording = False
     training = False
@@ -55,7 +50,19 @@ class Variable:
 class TapeNode:
     """One recorded call. `grad(F, view, heads)` differentiates it (see tensor/opdef.py)."""
 
-    __slots__ = ("attrs", "count", "entries", "grad", "inputs", "name", "on_backward", "order", "outputs", "train")
+    __slots__ = (
+        "attrs",
+        "count",
+        "entries",
+        "grad",
+        "inputs",
+        "name",
+        "on_backward",
+        "order",
+        "outputs",
+        "parts",
+        "train",
+    )
 
     def __init__(
         self,
@@ -76,7 +83,9 @@ class TapeNode:
         self.count = len(self.outputs)
         self.train = train
         self.on_backward = on_backward
-        self.order = next_order()
+        self.order: float = next(_sequence)
+        #: What the outputs are on the tape where the node stands for several, which took its place: entries.
+        self.parts: Sequence[Entry | None] | None = None
 
     def pass_back(
         self, sums: GradientSums, heads: Sequence[NDArray | None], namespace: Any, retain: bool, linked: bool
@@ -212,7 +221,7 @@ class GradientSums:
     """Gradients on their way: for each node one slot an output, for each leaf one."""
 
     def __init__(self, heads: Sequence[NDArray], head_grads: Sequence[NDArray | None] | None) -> None:
-        self.queue: list[tuple[int, TapeNode]] = []
+        self.queue: list[tuple[float, TapeNode]] = []
         self.slots: dict[TapeNode, list[NDArray | None]] = {}
         self.leaves: dict[Variable, NDArray] = {}
         self.reached: set[Variable] = set()
@@ -223,14 +232,15 @@ class GradientSums:
                     "cannot differentiate an array that was not computed under `autograd.record()` from an array with "
                     "an attached gradient; call `attach_grad()` on the input first"
                 )
-            if isinstance(head._entry[0], TapeNode) and head._entry[0].inputs is None:
-                raise freed(head._entry[0])
+            source = _in_parts(head._entry)[0]
+            if isinstance(source, TapeNode) and source.inputs is None:
+                raise freed(source)
             given = head_grads[position] if head_grads is not None else None
             self.add(head._entry, head.ones_like() if given is None else given)
 
     def touch(self, entry: Entry) -> None:
         """Note that no gradient comes this way: leaves behind it get zeros, unless one comes by another way."""
-        source, index = entry
+        source, index = _in_parts(entry)
         if isinstance(source, Variable):
             self.reached.add(source)
             return
@@ -245,7 +255,7 @@ class GradientSums:
         return slots
 
     def add(self, entry: Entry, gradient: NDArray) -> None:
-        source, index = entry
+        source, index = _in_parts(entry)
         if isinstance(source, Variable):
             known = self.leaves.get(source)
             self.leaves[source] = gradient if known is None else known + gradient
@@ -255,6 +265,15 @@ class GradientSums:
             slots = self._open(source)
         known = slots[index]
         slots[index] = gradient if known is None else known + gradient
+
+
+def _in_parts(entry: Entry) -> Entry:
+    """The entry of the part that stands for the output, for a node whose parts took its place."""
+    source = entry[0]
+    if type(source) is Variable or source.parts is None:
+        return entry
+    part: Entry = source.parts[entry[1]]
+    return _in_parts(part)
 
 
 def _walk(sums: GradientSums, namespace: Any, retain: bool, linked: bool) -> None:
