@@ -7,6 +7,7 @@ import ast
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.expressions import arithmetic_result, binary
 from autohybrid.analysis.frame import Frame
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.subscripts import describe_index, unpack
 from autohybrid.analysis.values import (
     ANY,
@@ -116,7 +117,7 @@ def _is_settled(target: ast.expr, value: Value, source: ast.expr) -> bool:
     """Whether a field gets the same value at every call: one that depends on no tensor and not on itself."""
     if not isinstance(value, Static) or value.taint or not isinstance(target, ast.Attribute):
         return False
-    return not any(isinstance(node, ast.Attribute) and node.attr == target.attr for node in ast.walk(source))
+    return not any(isinstance(node, ast.Attribute) and node.attr == target.attr for node in walk_nodes(source))
 
 
 def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:

@@ -57,7 +57,8 @@ class ClassTable:
         module.globals[name] = Unknown("circular definition")
         bindings = module.bindings.get(name)
         if bindings is not None:
-            value = union(self._bound_value(module, binding) for binding in bindings[-4:])
+            values = [self._bound_value(module, binding) for binding in bindings[-4:]]
+            value = values[0] if len(values) == 1 else union(values)
         else:
             value = self._unbound(module, name)
         module.globals[name] = value
@@ -102,6 +103,8 @@ class ClassTable:
 
     def evaluate_global(self, module: ModuleInfo, node: ast.expr) -> Value:
         """The value of an expression at the level of a module; no event comes of it."""
+        if node.__class__ is ast.Name:
+            return self.lookup_global(module, node.id)
         from autohybrid.analysis.frame import Frame
 
         return Frame(self._session, module, quiet=True).eval(node)

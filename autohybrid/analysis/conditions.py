@@ -218,6 +218,8 @@ def _assume_compare(frame: Frame, node: ast.Compare, outcome: bool) -> bool:
         same = isinstance(operator, ast.Is | ast.Eq) is outcome
         if isinstance(right, ast.Constant) and right.value is None:
             return _assume_none(frame, node.left, same)
+        if isinstance(right, ast.Constant):
+            return True
         left_value, right_value = _value_of(frame, node.left), _value_of(frame, right)
         if isinstance(left_value, Namespace) or isinstance(right_value, Namespace):
             return _assume_namespace(frame, left_value, right_value, same)

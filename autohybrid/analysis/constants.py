@@ -21,7 +21,7 @@ class GivenConstants:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._known: dict[tuple[object, str], frozenset[object]] = {}
-        self._calls: dict[str, dict[str, list[ast.Call]]] = {}
+        self._calls: dict[tuple[str, str], list[ast.Call]] = {}
 
     def given(self, field: tuple[object, str]) -> frozenset[object]:
         """The constants of the argument `(class, name)`: its default and those of calls."""
@@ -42,22 +42,17 @@ class GivenConstants:
             _add(found, default)
         for module in self._session.index.parsed:
             if info.name in module.file.text:
-                for call in self._calls_in(module).get(info.name, ()):
+                for call in self._calls_in(module, info.name):
                     given = _given(call, place, name)
                     if given is not None:
                         _add(found, given)
         return frozenset(found)
 
-    def _calls_in(self, module: ModuleInfo) -> dict[str, list[ast.Call]]:
-        """The calls of a module by the last name of what is called."""
-        known = self._calls.get(module.file.path)
+    def _calls_in(self, module: ModuleInfo, name: str) -> list[ast.Call]:
+        key = (module.file.path, name)
+        known = self._calls.get(key)
         if known is None:
-            known = self._calls[module.file.path] = {}
-            for node in ast.walk(module.whole_tree()):
-                if isinstance(node, ast.Call):
-                    function = node.func
-                    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-                    known.setdefault(name, []).append(node)
+            known = self._calls[key] = module.calls_of(name)
         return known
 
 

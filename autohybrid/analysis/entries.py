@@ -117,13 +117,8 @@ def run_plain_function(session: Session, module: ModuleInfo, node: FunctionNode 
 
 
 def _run_lambdas(session: Session, module: ModuleInfo) -> None:
-    for node in ast.walk(module.whole_tree()):
-        if not isinstance(node, ast.Call) or not node.args:
-            continue
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name != "HybridLambda":
-            continue
-        function = node.args[0]
+    for node in module.calls_of("HybridLambda"):
+        function = node.args[0] if node.args else None
         if isinstance(function, ast.Lambda):
             run_plain_function(session, module, function)
         elif isinstance(function, ast.Name):

@@ -16,6 +16,7 @@ from autohybrid.analysis.blocks import is_plain_child, report_plain_child
 from autohybrid.analysis.calls import default_value, run_function_body
 from autohybrid.analysis.frame import Env, Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.registration import check_registration
 from autohybrid.analysis.values import (
     ANY,
@@ -92,7 +93,7 @@ def _report_children(frame: Frame, definition: FunctionNode, fields: Mapping[str
     plain = {name for name, value in fields.items() if is_plain_child(frame, value)}
     if not plain:
         return
-    for statement in ast.walk(definition):
+    for statement in walk_nodes(definition):
         if not isinstance(statement, ast.Assign):
             continue
         for target in statement.targets:

@@ -8,7 +8,7 @@ about arguments, and the events. Neither knows how an expression is evaluated: t
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Protocol
 
@@ -68,14 +68,12 @@ class Arguments:
         return self.positional[position] if 0 <= position < len(self.positional) else None
 
     @property
-    def all(self) -> Iterator[Value]:
+    def all(self) -> tuple[Value, ...]:
         """Every value given, whichever way."""
-        yield from self.positional
-        yield from self.keywords.values()
-        if self.star is not None:
-            yield self.star
-        if self.double_star is not None:
-            yield self.double_star
+        if self.star is None and self.double_star is None:
+            return (*self.positional, *self.keywords.values()) if self.keywords else self.positional
+        unpacked = (value for value in (self.star, self.double_star) if value is not None)
+        return (*self.positional, *self.keywords.values(), *unpacked)
 
 
 class Interpreter(Protocol):

@@ -6,6 +6,7 @@ import ast
 
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Arguments, Frame
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.values import (
     NEVER,
     Func,
@@ -94,7 +95,7 @@ def _captured(frame: Frame, function: Value | None) -> str:
     own = {parameter.arg for parameter in (*definition.args.args, *definition.args.posonlyargs)}
     body: list[ast.AST] = [definition.body] if isinstance(definition, ast.Lambda) else list(definition.body)
     for root in body:
-        for part in ast.walk(root):
+        for part in walk_nodes(root):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and part.id not in own:
                 value = function.closure.env.get(part.id, NEVER)
                 if isinstance(value, Tensor) and value.graph:

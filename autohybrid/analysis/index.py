@@ -7,16 +7,20 @@ is which module). Files are parsed when they are first asked for.
 from __future__ import annotations
 
 import ast
+import posixpath
+import re
 import symtable
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
+from autohybrid.analysis.nodes import find_calls
 from autohybrid.analysis.source import SourceFile, SourceText
 from autohybrid.analysis.values import Value
 from autohybrid.records import record
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_NO_NAMES: frozenset[str] = frozenset()
+_NESTED_CLASS = re.compile(r"\n[ \t\f]+class\s")
 _MARK = "\ufeff"
 _COMPOUND = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.AsyncWith, ast.AsyncFor)
 
@@ -59,6 +63,8 @@ class ClassInfo:
 
 def decorator_names(node: FunctionNode | ast.ClassDef) -> frozenset[str]:
     """The last name of each decorator: `functools.wraps(f)` is ``wraps``."""
+    if not node.decorator_list:
+        return _NO_NAMES
     names = set()
     for decorator in node.decorator_list:
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -87,6 +93,7 @@ class ModuleInfo:
     functions: list[FunctionNode] = field(default_factory=list)
     globals: dict[str, Value] = field(default_factory=dict)
     class_of_node: dict[ast.ClassDef, ClassInfo] = field(default_factory=dict)
+    has_nested_classes: bool = True
 
     def restore(self, node: FunctionNode) -> None:
         """Give a function of the module its body back, with the positions it had."""
@@ -95,9 +102,19 @@ class ModuleInfo:
         if isinstance(again, FunctionNode):
             node.body = again.body
 
-    def whole_tree(self) -> ast.Module:
-        """The syntax tree of the whole file, read again."""
-        return parse(self.file.text)
+    def calls_of(self, name: str) -> list[ast.Call]:
+        """The calls in the file of what has this last name. Only what holds the name is looked through."""
+        text = self.file.text.replace("\r\n", "\n").replace("\r", "\n")
+        lines = [text.count("\n", 0, match.start()) + 1 for match in re.finditer(rf"\b{name}\s*\(", text)]
+        roots: list[ast.AST] = []
+        for node in (*self.functions, *(info.node for info in self.classes if not (info.outer or info.in_function))):
+            inside = {line for line in lines if node.lineno <= line <= (node.end_lineno or node.lineno)}
+            if inside:
+                if isinstance(node, FunctionNode) and not node.body:
+                    self.restore(node)
+                roots.append(node)
+                lines = [line for line in lines if line not in inside]
+        return find_calls([parse(self.file.text)] if lines else roots, name)
 
     def package_of(self, level: int) -> str:
         """The package a relative import of `level` dots starts from."""
@@ -121,7 +138,7 @@ class ProjectIndex:
         self._name_files()
 
     def _name_files(self) -> None:
-        packages = {str(PurePosixPath(path).parent) for path in self.files if path.endswith("__init__.py")}
+        packages = {posixpath.dirname(path) for path in self.files if path.endswith("__init__.py")}
         self._by_name.clear()
         for path, file in self.files.items():
             name, is_package = _module_name(file, packages)
@@ -214,6 +231,7 @@ class ProjectIndex:
             return None
         name, is_package = self._names[path]
         module = ModuleInfo(file, name, is_package, SourceText(path, file.text))
+        module.has_nested_classes = _NESTED_CLASS.search(file.text) is not None or "\r" in file.text
         _bind_statements(module, tree.body, None, "", False)
         return module
 
@@ -229,16 +247,16 @@ def parse(text: str) -> ast.Module:
 
 
 def _module_name(file: SourceFile, packages: set[str]) -> tuple[str, bool]:
-    path = PurePosixPath(file.path.replace("\\", "/"))
-    is_package = path.name == "__init__.py"
+    folder, name = posixpath.split(file.path.replace("\\", "/"))
+    is_package = name == "__init__.py"
     if file.module is not None:
         return file.module, is_package
-    folder = path.parent
-    parts = [] if is_package else [path.stem]
-    while str(folder) in packages and folder.name:
-        parts.append(folder.name)
-        folder = folder.parent
-    return ".".join(reversed(parts)) or path.stem, is_package
+    stem = posixpath.splitext(name)[0]
+    parts = [] if is_package else [stem]
+    while folder in packages and posixpath.basename(folder):
+        folder, package = posixpath.split(folder)
+        parts.append(package)
+    return ".".join(reversed(parts)) or stem, is_package
 
 
 def _common_prefix(left: str, right: str) -> int:
@@ -314,7 +332,8 @@ def _bind_function(
         module.functions.append(node)
         _bind(module, outer, node.name, Binding("function", node))
     classes = len(module.classes)
-    _bind_nested_classes(module, node, f"{prefix}.{node.name}" if prefix else node.name)
+    if module.has_nested_classes:
+        _bind_nested_classes(module, node, f"{prefix}.{node.name}" if prefix else node.name)
     if outer is None and not in_function and node.col_offset == 0 and len(module.classes) == classes:
         node.body = []
 

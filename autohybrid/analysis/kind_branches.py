@@ -14,6 +14,7 @@ from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Frame
 from autohybrid.analysis.kinds import ARRAY_CLASS, GRAPH_CLASS, class_names
 from autohybrid.analysis.mxnet_names import method_facts
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.values import Namespace, tensors_in
 from autohybrid.diagnostics.model import Confidence
 
@@ -108,7 +109,7 @@ def _operations(body: Iterable[ast.stmt]) -> frozenset[str]:
     for statement in body:
         if isinstance(statement, ast.Raise | ast.Assert):
             continue
-        for node in ast.walk(statement):
+        for node in walk_nodes(statement):
             if isinstance(node, ast.Call):
                 function = node.func
                 name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")

@@ -28,7 +28,7 @@ from autohybrid.spans import Span
 __all__ = ["AnalysisSettings", "analyze", "analyze_live", "quietly", "run_entries", "settled_events"]
 
 _WORDS = ("hybrid_forward", "HybridBlock", "autohybrid", "HybridLambda")
-_BASES = re.compile(r"^[ \t]*class[ \t]+\w+[ \t]*\(([^)]*)\)", re.MULTILINE)
+_BASES = re.compile(r"class[ \t]+\w+[ \t]*\(([^)]*)\)")
 _NAME = re.compile(r"\w+")
 _RECURSION_LIMIT = 6000
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.value_queries import walk
 from autohybrid.analysis.values import Instance, Layer, Map, Parameter, Seq, Value, members_of
 from autohybrid.diagnostics.model import Confidence
@@ -18,17 +19,24 @@ _REGISTERS = ("register_child", "setattr(", "_children", "__setattr__", "collect
 def check_registration(frame: Frame, info: ClassInfo, constructor: FunctionNode, fields: Mapping[str, Value]) -> None:
     """Report what the constructor of a block does that leaves children out."""
     _check_super(frame, info, constructor, fields)
-    text = "\n".join(frame.module.text.lines[constructor.lineno - 1 : constructor.end_lineno])
-    if any(word in text for word in _REGISTERS):
-        return
-    known = set(_registered(fields))
+    known: set[object] | None = None
     for name, value in fields.items():
         if isinstance(value, Seq | Map) and not name.startswith("<"):
             hidden = [part for part in walk(value, 3) if _has_parameters(frame, part)]
-            if hidden and not any(_kind(part) in known for part in hidden):
+            if hidden and known is None:
+                if _registers(frame, constructor):
+                    return
+                known = set(_registered(fields))
+            if hidden and known is not None and not any(_kind(part) in known for part in hidden):
                 node = _assignment(constructor, name)
                 if node is not None:
                     frame.report(EventKind.CHILD, node, name=name, how="unregistered", confidence=Confidence.LIKELY)
+
+
+def _registers(frame: Frame, constructor: FunctionNode) -> bool:
+    """Whether the constructor does something else that may make children of blocks."""
+    text = "\n".join(frame.module.text.lines[constructor.lineno - 1 : constructor.end_lineno])
+    return any(word in text for word in _REGISTERS)
 
 
 def _kind(value: Value) -> object:
@@ -59,7 +67,7 @@ def _has_parameters(frame: Frame, value: Value) -> bool:
 
 
 def _assignment(constructor: FunctionNode, name: str) -> ast.stmt | None:
-    for node in ast.walk(constructor):
+    for node in walk_nodes(constructor):
         if isinstance(node, ast.Assign) and any(_field_of(target) == name for target in node.targets):
             return node
     return None
@@ -93,5 +101,5 @@ def _check_super(frame: Frame, info: ClassInfo, constructor: FunctionNode, field
 def _calls_constructor(statement: ast.stmt) -> bool:
     return any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("__init__", "super")
-        for node in ast.walk(statement)
+        for node in walk_nodes(statement)
     )

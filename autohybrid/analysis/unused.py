@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.frame import Frame
 from autohybrid.analysis.index import ClassInfo, FunctionNode
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.values import ANY, Layer, Parameter, Value
 from autohybrid.diagnostics.model import Confidence
 
@@ -42,8 +43,9 @@ def check_unused(frame: Frame, info: ClassInfo, definition: FunctionNode, fields
     if constructor is None:
         return
     uses = _uses(definition)
-    _check_inputs(frame, definition, fields)
-    taken = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    names = [node for node in walk_nodes(definition) if isinstance(node, ast.Name)]
+    _check_inputs(frame, definition, fields, {node.id for node in names})
+    taken = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     for name, node in _unconditional_assignments(constructor.body):
         value = fields.get(name)
         if isinstance(value, Parameter):
@@ -59,10 +61,9 @@ def check_unused(frame: Frame, info: ClassInfo, definition: FunctionNode, fields
                 _report(frame, node, name, "child", flag)
 
 
-def _check_inputs(frame: Frame, definition: FunctionNode, fields: Mapping[str, Value]) -> None:
+def _check_inputs(frame: Frame, definition: FunctionNode, fields: Mapping[str, Value], names: set[str]) -> None:
     """An input that nothing reads is no input of the graph, and its shape cannot be inferred."""
     arguments = definition.args.args[2 : len(definition.args.args) - len(definition.args.defaults)]
-    names = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
     if "locals" in names or isinstance(definition.body[-1], ast.Raise):
         return
     for argument in arguments:

@@ -121,7 +121,9 @@ class Seq(Value):
     size: int = field(default=1, init=False, compare=False)
 
     def __post_init__(self) -> None:
-        size = 1 + sum(size_of(value) for value in (self.items if self.items is not None else (self.element,)))
+        size = 1
+        for value in self.items if self.items is not None else (self.element,):
+            size += size_of(value)
         if size > MAX_SIZE:
             object.__setattr__(self, "items", None)
             object.__setattr__(self, "element", Unknown("part of a large container"))
@@ -272,8 +274,9 @@ FALSE = Static("bool", False)
 
 def size_of(value: Value) -> int:
     """How many values are inside; containers above MAX_SIZE forget theirs, so that no value grows without end."""
-    if isinstance(value, Seq | Map):
-        return value.size
+    kind = value.__class__
+    if kind is Seq or kind is Map:
+        return value.size  # type: ignore[attr-defined,no-any-return]
     return sum(size_of(member) for member in value.members) if isinstance(value, Union) else 1
 
 

@@ -17,6 +17,7 @@ from autohybrid.analysis.fields import ConstructorFields
 from autohybrid.analysis.frame import Session
 from autohybrid.analysis.index import ModuleInfo, ProjectIndex
 from autohybrid.analysis.interpreter import SourceInterpreter
+from autohybrid.analysis.nodes import walk_nodes
 from autohybrid.analysis.project import (
     base_names,
     mentions_blocks,
@@ -186,4 +187,4 @@ class Workspace:
 
 def _nodes_of(module: ModuleInfo) -> set[ast.AST]:
     """The nodes of a module's classes and functions: what is followed from it may lie in other files."""
-    return {node for root in (*(info.node for info in module.classes), *module.functions) for node in ast.walk(root)}
+    return {node for root in (*(info.node for info in module.classes), *module.functions) for node in walk_nodes(root)}
