@@ -18,11 +18,6 @@ _ABSENT: dict[str, dict[str, str]] = {
         **dict.fromkeys(_ITERATORS, _RECORDS),
         "LibSVMIter": "make csr arrays and iterate over them with NDArrayIter(..., last_batch_handle='discard')",
     },
-    "autohybrid.module": {
-        "SequentialModule": "compose the symbols, mod2_symbol(data=mod1_symbol), into one Module",
-        "PythonModule": "write a gluon.Block",
-        "PythonLossModule": "write the loss as a mx.operator.CustomOp",
-    },
 }
 
 

@@ -8,6 +8,8 @@ from typing import Any
 #: Public name -> module. The namespaces of operators are those of `nd` and `sym`.
 _MODULES = {
     "amp": "autohybrid.contrib.amp",
+    "autograd": "autohybrid.contrib.autograd",
+    "io": "autohybrid.contrib.io",
     "nd": "autohybrid.ndarray.contrib",
     "ndarray": "autohybrid.ndarray.contrib",
     "sym": "autohybrid.symbol.contrib",

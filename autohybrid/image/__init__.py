@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from autohybrid.image import detection
 from autohybrid.image import detection as det
 from autohybrid.image.augmenter_list import CreateAugmenter
@@ -45,6 +47,9 @@ from autohybrid.image.image_iter import ImageIter
 from autohybrid.image.reading import imdecode, imread, imresize
 from autohybrid.image.rotation import imrotate, random_rotate
 from autohybrid.ndarray._internal import _cvcopyMakeBorder as copyMakeBorder
+
+#: MXNet keeps all but the detection in `mx.image.image`.
+image = sys.modules[__name__]
 
 __all__ = [
     "Augmenter", "BrightnessJitterAug", "CastAug", "CenterCropAug", "ColorJitterAug", "ColorNormalizeAug",

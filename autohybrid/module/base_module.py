@@ -303,6 +303,7 @@ _READY = {
     "params_initialized": "call init_params() first",
     "optimizer_initialized": "call init_optimizer() first",
     "inputs_need_grad": "call bind(inputs_need_grad=True) first",
+    "for_training": "call bind(for_training=True) first",
 }
 
 

@@ -173,8 +173,8 @@ class Module(BaseModule):
     ) -> None:
         """Set the parameters from arrays by name, those that are not given (or all) from the initializer.
 
-        Raises RuntimeError for a missing name unless `allow_missing`, ValueError for an unknown one unless
-        `allow_extra`.
+        Arrays of other names are left alone: fine-tuning gives all of a larger model. Raises RuntimeError for a
+        missing name unless `allow_missing`.
         """
         if self.params_initialized and not force_init:
             warnings.warn(
@@ -188,9 +188,6 @@ class Module(BaseModule):
         for own, given in ((self._arg_params, arg_params), (self._aux_params, aux_params)):
             for name, array in sorted((own or {}).items()):
                 _fill(InitDesc(name, attrs.get(name)), array, given, initializer, allow_missing)
-        unknown = [name for name in arg_params or () if name not in self._symbol.list_arguments()]
-        if unknown and not allow_extra:
-            raise ValueError(f"`{unknown[0]}` is not a parameter of the symbol; use allow_extra=True to ignore it")
         self.params_initialized = True
         self._params_dirty = False
         self._exec_group.set_params(self._arg_params, self._aux_params, allow_extra=allow_extra)

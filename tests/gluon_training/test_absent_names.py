@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parents[2]
     ("expression", "message"),
     [
         ("mx.io.ImageRecordIter", "ImageRecordDataset"),
-        ("mx.mod.SequentialModule", "into one Module"),
         ("mx.io.absent_name", "module 'autohybrid.training.io' has no attribute 'absent_name'"),
         ("mx.glun", "module 'mxnet' (autohybrid) has no attribute 'glun'; did you mean `gluon`?"),
         ("mx.io.NDArrayIter; mx.img.imresize; mx.rnd.uniform", ""),

@@ -1,8 +1,8 @@
-"""`mx.contrib.text`: counting words and numbering them. Token embeddings are not part of it."""
+"""`mx.contrib.text`: counting words, numbering them, and vectors for them."""
 
 from __future__ import annotations
 
 from autohybrid.contrib.text import counting as utils
-from autohybrid.contrib.text import vocab
+from autohybrid.contrib.text import embedding, vocab
 
-__all__ = ["utils", "vocab"]
+__all__ = ["embedding", "utils", "vocab"]
