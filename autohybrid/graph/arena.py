@@ -3,19 +3,24 @@
 Fresh memory costs more than what many calls compute in it: the system clears every page. So values that live inside a
 call get places in buffers that the next call uses again; a place is given to the next value as soon as nothing reads
 the one before. A call takes a set of buffers from a list and puts it back, so calls in several threads have one each.
+
+A value may lie inside a border of zeros that some reader wants around it (`borders`). Such a buffer is shared only by
+values of its shape and border, so that nothing is ever written into the border. Views of places that many calls need
+are made once for each set (`derive`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from autohybrid.graph.lifetimes import Lifetimes
 from autohybrid.graph.node import Head
+from autohybrid.tensor.channels_last.layer import Border
 
 #: Smaller values are left to NumPy, whose allocator reuses memory of this size well.
 LEAST_BYTES = 1 << 15
@@ -25,9 +30,10 @@ _ALIGNMENT = 64
 
 @dataclass(slots=True)
 class _Buffer:
-    """A range of memory: its size, and what lies in it."""
+    """A range of memory: its size, the shape and border it is kept for (None: any), and what lies in it."""
 
     size: int
+    kept_for: Any = None
     holders: list[Head] = field(default_factory=list)
     busy_at: int = -1
 
@@ -37,22 +43,61 @@ class _Place:
     buffer: int
     shape: tuple[int, ...]
     dtype: str
+    border: Border | None = None
+
+    @property
+    def whole_shape(self) -> tuple[int, ...]:
+        """The shape with the border."""
+        return self.shape if self.border is None else self.border.shape(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _Derived:
+    """`build(*arrays)` of places, each with (a part of) its border; None for an array that there is not."""
+
+    build: Callable[..., Any]
+    sources: tuple[tuple[_Place | None, Border], ...]
 
 
 class Arena:
-    """The plan of one function; `names` maps the arrays in the code to their places."""
+    """The plan of one function; `names` maps the arrays in the code to their places.
 
-    def __init__(self, lifetimes: Lifetimes, shared: bool) -> None:
+    `borders` are the zeros that values of four axes want around them, where they get a place of the shape given there.
+    """
+
+    def __init__(
+        self, lifetimes: Lifetimes, shared: bool, borders: Mapping[Head, tuple[Any, Border]] | None = None
+    ) -> None:
+        self._borders = {} if borders is None else borders
+        self._derived: dict[str, _Derived] = {}
         self._lifetimes = lifetimes
         self._shared = shared  # whether calls may keep what they are given: then nothing gets a place
         self._buffers: list[_Buffer] = []
         self.names: dict[str, _Place] = {}
         self.made: list[str] = []  # the arrays that the code takes from a set of buffers
 
-    def place(self, name: str, shape: Sequence[int], dtype: str, position: int, holder: Head | None) -> None:
-        """Give the array `name`, first written at `position`, a place until `holder` is dead, or for that call only."""
-        needed = math.prod(shape) * np.dtype(dtype).itemsize
-        free = [i for i, buffer in enumerate(self._buffers) if self._is_free(buffer, position)]
+    def place(
+        self,
+        name: str,
+        shape: Sequence[int],
+        dtype: str,
+        position: int,
+        holder: Head | None,
+        border: Border | None = None,
+    ) -> None:
+        """Give the array `name`, first written at `position`, a place until `holder` is dead, or for that call only.
+
+        `border` is the border of zeros around it; what `holder` wants counts where there is none given.
+        """
+        if border is None and holder is not None:
+            wanted_shape, wanted = self._borders.get(holder, (None, None))
+            border = wanted if wanted_shape == tuple(shape) else None
+        place = _Place(-1, tuple(shape), dtype, border)
+        needed = math.prod(place.whole_shape) * np.dtype(dtype).itemsize
+        kept_for = None if border is None else (place.shape, dtype, border)
+        free = [
+            i for i, b in enumerate(self._buffers) if b.kept_for == kept_for and self._is_free(b, position)
+        ]  # fmt: skip
         fitting = [i for i in free if self._buffers[i].size >= needed]
         if fitting:
             index = min(fitting, key=lambda i: self._buffers[i].size)
@@ -61,12 +106,30 @@ class Arena:
             self._buffers[index].size = needed
         else:
             index = len(self._buffers)
-            self._buffers.append(_Buffer(needed))
+            self._buffers.append(_Buffer(needed, kept_for))
         buffer = self._buffers[index]
         buffer.holders = [] if holder is None else [holder]
         buffer.busy_at = position
-        self.names[name] = _Place(index, tuple(shape), dtype)
+        self.names[name] = replace(place, buffer=index)
         self.made.append(name)
+
+    def has_place(self, name: str, shape: Sequence[int], border: Border | None = None) -> bool:
+        """Whether the array `name` lies in a place of this shape, inside at least this border."""
+        place = self.names.get(name)
+        wanted = Border() if border is None else border
+        return place is not None and place.shape == tuple(shape) and (place.border or Border()).covers(wanted)
+
+    def derive(self, name: str, build: Callable[..., Any], sources: Sequence[tuple[str | None, Border]]) -> None:
+        """`name` stands for `build(*arrays)`, made once for each set of buffers: of named arrays that have a place,
+        each with that much of its border; None gives None."""
+        found = tuple([(None if source is None else self.names[source], border) for source, border in sources])
+        self._derived[name] = _Derived(build, found)
+        self.made.append(name)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether calls may keep what they are given, so that nothing has a place."""
+        return self._shared
 
     def may_hold(self, head: Head, shape: Sequence[int], dtype: str) -> bool:
         """Whether `head` is worth a place, and does not leave the call."""
@@ -99,21 +162,28 @@ class Arena:
 
     def maker(self) -> Callable[[], tuple[Any, ...]]:
         """A function that makes a set of buffers: the arrays named in `made`, in that order."""
-        sizes = [buffer.size for buffer in self._buffers]
-        places = [self.names[name] for name in self.made]
+        buffers = [(buffer.size, buffer.kept_for is not None) for buffer in self._buffers]
+        made = [self._derived.get(name) or self.names[name] for name in self.made]
 
         def make() -> tuple[Any, ...]:
-            raw = [_aligned(size) for size in sizes]
-            return tuple([_array(raw[p.buffer], p) for p in places])
+            raw = [_aligned(size, is_zero) for size, is_zero in buffers]
+            return tuple([_array(raw, m) if isinstance(m, _Place) else _derived(raw, m) for m in made])
 
         return make
 
 
-def _aligned(size: int) -> Any:
-    raw = np.empty(size + _ALIGNMENT, dtype=np.uint8)
+def _aligned(size: int, is_zero: bool) -> Any:
+    raw = (np.zeros if is_zero else np.empty)(size + _ALIGNMENT, dtype=np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT
     return raw[start : start + size]
 
 
-def _array(raw: Any, place: _Place) -> Any:
-    return np.ndarray(place.shape, dtype=place.dtype, buffer=raw)
+def _array(raw: Sequence[Any], place: _Place, border: Border | None = None) -> Any:
+    """The array at a place, with that much of its border."""
+    whole = np.ndarray(place.whole_shape, dtype=place.dtype, buffer=raw[place.buffer])
+    return whole if place.border is None else place.border.inner(whole, border)
+
+
+def _derived(raw: Sequence[Any], derived: _Derived) -> Any:
+    arrays = [None if place is None else _array(raw, place, border) for place, border in derived.sources]
+    return derived.build(*arrays)

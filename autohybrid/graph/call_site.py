@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -9,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autohybrid.graph.arena import Arena
+from autohybrid.graph.arena import LEAST_BYTES, Arena
 from autohybrid.graph.lifetimes import Lifetimes
 from autohybrid.graph.node import Head, Node
 from autohybrid.graph.passes.rewriting import PlannedGraph
@@ -51,7 +52,7 @@ class CallSite:
     """
 
     def __init__(self, scope: Scope, node: Node, inputs: Sequence[str], out: str) -> None:
-        self._scope = scope
+        self.scope = self._scope = scope
         self.node = node
         self.attrs: Any = node.attrs
         self.inputs = inputs
@@ -73,6 +74,10 @@ class CallSite:
     def bound(self, hint: str, function: Any) -> str:
         """The name of `function` with the array library given as its first argument."""
         return self._scope.bind(hint, _with_numpy(function))
+
+    def column(self, hint: str, size: int, value: float) -> str:
+        """The name of a constant (size, 1) array of the output's dtype."""
+        return self._scope.bind(hint, _constant((size, 1), repr(float(value)), self.out_dtype))
 
     def is_prepared(self, index: int) -> bool:
         """Whether input `index` is known ahead of the calls."""
@@ -109,9 +114,10 @@ class CallSite:
         rows = self.out_shape[-1:] if self.out_shape and self.out_shape[-1] > 1 else ()
         return self._scope.bind(hint, _constant(rows, repr(float(value)), self.out_dtype))
 
-    def reusable(self) -> str | None:
-        """The name of an input whose buffer may be overwritten with the output: a dead intermediate of its shape."""
-        for head, name, shape, dtype in zip(self.node.inputs, self.inputs, self.shapes, self.dtypes):
+    def reusable(self, among: int | None = None) -> str | None:
+        """The name of an input (one of the first ones, if `among` says how many) whose buffer may be overwritten with
+        the output: a dead intermediate of its shape."""
+        for head, name, shape, dtype in zip(self.node.inputs[:among], self.inputs, self.shapes, self.dtypes):
             if (shape, dtype) == (self.out_shape, self.out_dtype) and can_become(self._scope, head, self.node):
                 self._scope.arena.move_in(self.out, name, (self.node, 0))
                 return name
@@ -143,6 +149,19 @@ class CallSite:
         name = self._scope.fresh(hint)
         self._scope.arena.place(name, shape, self.out_dtype, self._scope.position[self.node], None)
         return name
+
+    def temporary(self, hint: str) -> tuple[list[str], str]:
+        """An array like the output for use in this call alone: the lines to put first, and its name."""
+        name = self._scope.fresh(hint)
+        if math.prod(self.out_shape) * np.dtype(self.out_dtype).itemsize >= LEAST_BYTES:
+            self._scope.arena.place(name, self.out_shape, self.out_dtype, self._scope.position[self.node], None)
+            return [], name
+        return [f"{name} = {self.empty(self.out_shape)}"], name
+
+    def target(self) -> list[str]:
+        """The lines that make `out` an array of its shape to write into. It may be that of the first input."""
+        name = self.reusable(1) or self.memory() or self.empty(self.out_shape)
+        return [f"{self.out} = {name}"] if name != self.out else []
 
     def owns(self, index: int) -> bool:
         """Whether input `index` is a dead intermediate that the code may overwrite."""
@@ -214,6 +233,7 @@ class ChunkSite(CallSite):
     def __init__(self, loop: Any, node: Node, inputs: Sequence[str], target: str) -> None:
         super().__init__(loop.scope, node, inputs, target)
         self._loop = loop
+        self.temporaries: list[str] = []
 
     def assign(self, expression: str) -> str:
         """The same, for a piece of an array."""
@@ -224,9 +244,19 @@ class ChunkSite(CallSite):
         name = self._scope.bind(hint, _constant(self._loop.chunks.piece, repr(float(value)), self.out_dtype))
         return str(self._loop.piece_of(name, self._loop.chunks.shape, True))
 
-    def reusable(self) -> str | None:
+    def reusable(self, among: int | None = None) -> str | None:
         """The target itself: pieces are always written into memory that is there."""
         return self.out
+
+    def temporary(self, hint: str) -> tuple[list[str], str]:
+        """A piece of scratch memory."""
+        name = self._loop.scratch()
+        self.temporaries.append(name)
+        return [], name
+
+    def target(self) -> list[str]:
+        """Nothing: pieces are always written into memory that is there."""
+        return []
 
     def operand(self, hint: str, shape: tuple[int, ...], expression: str) -> tuple[list[str], str]:
         """Computed before the loop; the piece of it is read inside."""

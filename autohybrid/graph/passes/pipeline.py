@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from autohybrid.graph.node import depth_first
+from autohybrid.graph.passes.channels_last import use_channels_last
 from autohybrid.graph.passes.drop_identities import drop_identities
+from autohybrid.graph.passes.fold_batch_norm import fold_batch_norm
 from autohybrid.graph.passes.fold_constants import fold_constants
+from autohybrid.graph.passes.fuse_finish import fuse_finish
 from autohybrid.graph.passes.rewriting import Pass, PlannedGraph
 from autohybrid.graph.passes.share_subexpressions import share_subexpressions
 
 #: These keep every number bit for bit.
 PASSES: tuple[Pass, ...] = (drop_identities, share_subexpressions, fold_constants)
 #: These compute the same in another order; they are left out of exact graphs.
-FAST_PASSES: tuple[Pass, ...] = ()
+FAST_PASSES: tuple[Pass, ...] = (fold_batch_norm, use_channels_last, fuse_finish)
 
 
 def optimize(graph: PlannedGraph) -> PlannedGraph:

@@ -70,6 +70,14 @@ def is_movable(node: Node) -> bool:
     return op.backward_state is None
 
 
+def count_uses(graph: PlannedGraph) -> dict[tuple[int, int], int]:
+    """How often each output is read, by the place of its node in the program, which rewriting keeps."""
+    uses: dict[tuple[int, int], int] = {}
+    for node, index in (*graph.heads, *[h for n in program_order(graph.heads) for h in n.inputs]):
+        uses[node.order, index] = uses.get((node.order, index), 0) + 1
+    return uses
+
+
 def rewritten(graph: PlannedGraph, rule: Rule) -> PlannedGraph:
     """`graph` with the outputs of every node for which `rule` gives heads replaced by those.
 

@@ -83,15 +83,12 @@ class Finish:
     has_residual: bool = False
     low: float | None = None
     high: float | None = None
+    drops_nan: bool = False  # `Activation` gives 0 for NaN
 
     @property
     def is_clipped(self) -> bool:
         """Whether there is a lower or upper limit."""
         return self.low is not None or self.high is not None
-
-    def steps(self, bias_is_in: bool = False) -> int:
-        """How many passes over the result it takes."""
-        return (self.has_bias and not bias_is_in) + self.has_residual + self.is_clipped
 
     def apply(self, piece: Piece, bias: Any) -> None:
         """Finish `piece.values` into `piece.target`; `bias` (for a whole row of it) is None where it is in already."""
@@ -108,7 +105,7 @@ class Finish:
         if not self.is_clipped:
             return
         if self.high is None:
-            np.maximum(values, self._row(values, self.low), out=target)
+            (np.fmax if self.drops_nan else np.maximum)(values, self._row(values, self.low), out=target)
         else:
             values.clip(self.low, self.high, out=target)
 
