@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from autohybrid.tensor import convolution_batches as batches
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.windows import Extents, Window, padded, unpadded, window_view
 
@@ -86,7 +87,10 @@ def convolve(
     positions = window.output_extents(x.shape[2:])
     result = xp.empty((x.shape[0], w.shape[0], *positions), dtype=x.dtype) if out is None else out
     if not is_blockwise(x.shape, w.shape, window, groups):
-        _convolve_merged(xp, x, w, window, groups, result)
+        if batches.is_fit(x.shape, w.shape, window, groups, positions):
+            batches.convolve(xp, x, w, window, result)
+        else:
+            _convolve_merged(xp, x, w, window, groups, result)
         return narrow(result, data)
     if memory is None:
         shapes = workspace(x.shape, w.shape, window, groups)
@@ -153,6 +157,8 @@ def to_data(xp: Any, head: Any, weight: Any, window: Window, groups: int, spatia
     channels = w.shape[1] * groups
     if _is_depthwise(channels, w.shape, groups):
         return narrow(_depthwise_to_data(xp, h, w, window, spatial), head)
+    if batches.is_fit((n, channels, *spatial), w.shape, window, groups, positions):
+        return narrow(batches.to_data(xp, h, w, window, spatial), head)
     sizes = _sizes(w.shape, groups, positions)
     matrix = w.reshape(groups, sizes.filters, sizes.depth).swapaxes(1, 2)
     full = [m + 2 * p for m, p in zip(spatial, window.pad)]
@@ -173,6 +179,8 @@ def to_weight(xp: Any, head: Any, data: Any, window: Window, groups: int, shape:
     n, positions = h.shape[0], h.shape[2:]
     if _is_depthwise(x.shape[1], shape, groups):
         return narrow(_depthwise_to_weight(xp, h, x, window, shape), head)
+    if batches.is_fit(x.shape, shape, window, groups, positions):
+        return narrow(batches.to_weight(xp, h, x, window, shape), head)
     sizes = _sizes(shape, groups, positions)
     reader = _Reader(xp, x, window, sizes, positions)
     result = None

@@ -1,0 +1,168 @@
+"""Convolution of batches through columns with the channels last, and its adjoints; see `tensor/convolution.py`.
+
+With the channels last, what a row of the kernel meets lies side by side in memory, so columns are copied, and added up
+again, in long runs. Some images are worked on at a time, so that their columns stay in the cache of a core. It takes
+permuted weights, which pays only where there are more positions than filters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from autohybrid.tensor.windows import Extents, Window
+
+#: Columns of the images that are worked on together: elements, and the least number of rows of a product.
+_BLOCK_ELEMENTS = 1 << 18
+_BLOCK_ROWS = 256
+
+
+def is_fit(data_shape: Extents, weight_shape: Extents, window: Window, groups: int, positions: Extents) -> bool:
+    """Whether this way pays: runs much longer than rows of positions, and more positions than weights to permute."""
+    if groups != 1 or max(window.kernel) == 1 or 0 in data_shape or 0 in weight_shape or window.dilate[-1] > 1:
+        return False
+    run = data_shape[1] * window.kernel[-1]
+    return run >= 8 * positions[-1] and data_shape[0] * math.prod(positions) >= 4 * weight_shape[0]
+
+
+def convolve(xp: Any, x: Any, w: Any, window: Window, result: Any) -> None:
+    """The convolution of `x` (n, channels, *spatial) with `w`, into `result` (n, filters, *positions)."""
+    job = _Job(x.shape, w.shape, window, result.shape[2:])
+    rows = _Rows(xp, job, x.dtype)
+    matrix = _to_last(w).reshape(w.shape[0], -1).T
+    products = xp.empty((job.step * job.count, w.shape[0]), dtype=x.dtype)
+    for part, images in job.parts():
+        product = products[: images * job.count]
+        xp.dot(rows.read(x[part]), matrix, out=product)
+        result[part] = _to_first(product.reshape(images, *job.positions, -1))
+
+
+def to_data(xp: Any, h: Any, w: Any, window: Window, spatial: Extents) -> Any:
+    """The adjoint in the data: (n, channels, *spatial) from `h` (n, filters, *positions)."""
+    n, filters = h.shape[:2]
+    job = _Job((n, w.shape[1], *spatial), w.shape, window, h.shape[2:])
+    matrix = xp.ascontiguousarray(_to_last(w)).reshape(filters, -1)
+    result = xp.empty((n, w.shape[1], *spatial), dtype=h.dtype)
+    heads = xp.empty((job.step, *job.positions, filters), dtype=h.dtype)
+    columns = xp.empty((job.step * job.count, matrix.shape[1]), dtype=h.dtype)
+    sums = xp.empty((job.step, *job.full, w.shape[1]), dtype=h.dtype)
+    for part, images in job.parts():
+        heads[:images] = _to_last(h[part])
+        taken = columns[: images * job.count]
+        xp.dot(heads[:images].reshape(images * job.count, filters), matrix, out=taken)
+        sums[:images] = 0
+        _add_up(xp, job, taken, sums[:images])
+        result[part] = _to_first(sums[:images][job.inner])
+    return result
+
+
+def to_weight(xp: Any, h: Any, x: Any, window: Window, shape: Extents) -> Any:
+    """The adjoint in the weight: an array of `shape` (filters, channels, *kernel)."""
+    filters = h.shape[1]
+    job = _Job(x.shape, shape, window, h.shape[2:])
+    rows = _Rows(xp, job, x.dtype)
+    heads = xp.empty((job.step, *job.positions, filters), dtype=h.dtype)
+    total = product = None
+    for part, images in job.parts():
+        heads[:images] = _to_last(h[part])
+        product = xp.dot(heads[:images].reshape(images * job.count, filters).T, rows.read(x[part]), out=product)
+        if total is None:
+            total, product = product, None
+        else:
+            xp.add(total, product, out=total)
+    assert total is not None
+    return xp.ascontiguousarray(_to_first(total.reshape(filters, *window.kernel, shape[1])))
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """The extents of one convolution, and how its batch is cut."""
+
+    data_shape: Extents
+    weight_shape: Extents
+    window: Window
+    positions: Extents
+
+    @property
+    def count(self) -> int:
+        """Positions of one image."""
+        return math.prod(self.positions)
+
+    @property
+    def step(self) -> int:
+        """How many images are worked on together."""
+        elements = self.count * math.prod(self.weight_shape[1:])
+        return min(self.data_shape[0], max(1, -(-_BLOCK_ROWS // self.count), _BLOCK_ELEMENTS // elements))
+
+    @property
+    def full(self) -> Extents:
+        """The spatial extents with padding."""
+        return tuple(n + 2 * p for n, p in zip(self.data_shape[2:], self.window.pad))
+
+    @property
+    def inner(self) -> tuple[slice, ...]:
+        """The subscript of the data in padded images with the channels last."""
+        spatial = zip(self.data_shape[2:], self.window.pad)
+        return (slice(None), *[slice(p, p + n) for n, p in spatial])
+
+    def parts(self) -> Iterator[tuple[slice, int]]:
+        """The slices of the batch, and how many images each holds."""
+        n = self.data_shape[0]
+        for start in range(0, n, self.step):
+            stop = min(n, start + self.step)
+            yield slice(start, stop), stop - start
+
+
+class _Rows:
+    """Reads images as rows (images * positions, kernel * channels), through buffers of its own."""
+
+    def __init__(self, xp: Any, job: _Job, dtype: Any) -> None:
+        channels, window = job.data_shape[1], job.window
+        self._job = job
+        self._images = xp.zeros((job.step, *job.full, channels), dtype=dtype)
+        self._columns = xp.empty((job.step, *job.positions, *window.kernel, channels), dtype=dtype)
+        first, *steps, last = self._images.strides
+        moves = [t * s for t, s in zip(steps, window.stride)]
+        taps = [t * d for t, d in zip(steps, window.dilate)]
+        self._view = xp.lib.stride_tricks.as_strided(self._images, self._columns.shape, (first, *moves, *taps, last))
+
+    def read(self, images: Any) -> Any:
+        """The rows of these images; valid until the next call."""
+        count, job = images.shape[0], self._job
+        self._images[:count][job.inner] = _to_last(images)
+        self._columns[:count] = self._view[:count]
+        return self._columns[:count].reshape(count * job.count, math.prod(job.weight_shape[1:]))
+
+
+def _add_up(xp: Any, job: _Job, rows: Any, sums: Any) -> None:
+    """Add the rows of columns to the padded images (images, *full, channels) that they came from."""
+    window, positions = job.window, job.positions
+    images, channels = sums.shape[0], sums.shape[-1]
+    before = (slice(None),) * len(positions)
+    # A row of the kernel at one position is one run of numbers.
+    lines = sums.reshape(*sums.shape[:-2], -1)
+    runs = rows.reshape(images, *positions, *window.kernel[:-1], window.kernel[-1] * channels)
+    outer = Window(window.kernel[:-1], window.stride[:-1], window.dilate[:-1], window.pad[:-1])
+    width, move = window.kernel[-1] * channels, window.stride[-1] * channels
+    for tap, index in zip(outer.taps(), _indices(outer.kernel)):
+        reached = lines[(slice(None), *outer.tap_slices(tap, positions[:-1]))]
+        for position in range(positions[-1]):
+            target = reached[..., position * move : position * move + width]
+            xp.add(target, runs[(*before, position, *index)], out=target)
+
+
+def _indices(kernel: Extents) -> Iterator[Extents]:
+    window = Window(kernel, (1,) * len(kernel), (1,) * len(kernel), (0,) * len(kernel))
+    yield from window.taps()
+
+
+def _to_last(images: Any) -> Any:
+    """(n, channels, *spatial) as a view with the channels last."""
+    return images.transpose(0, *range(2, images.ndim), 1)
+
+
+def _to_first(images: Any) -> Any:
+    """The inverse of `_to_last`."""
+    return images.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))
