@@ -26,10 +26,13 @@ def find_run(scope: Scope, calls: Sequence[Node], start: int) -> int:
     shape, dtype = scope.shapes[first, 0], scope.dtypes[first, 0]
     if shape is None or dtype not in ("float32", "float64") or math.prod(shape) * np.dtype(dtype).itemsize < LARGE:
         return start
+    cuts_rows = Chunks(shape, np.dtype(dtype).itemsize).axis == len(shape) - 1
     end = start
     while end < len(calls) and (scope.shapes[calls[end], 0], scope.dtypes[calls[end], 0]) == (shape, dtype):
         node = calls[end]
         if node.op is None or node.extra is not None or not isinstance(node.op.fast, Elementwise):
+            break
+        if node.op.fast.rows and cuts_rows:
             break
         produced = {(other, 0) for other in calls[start:end]}
         if produced.intersection(node.inputs[_pieces(node) :]):  # read whole, but not there before the loop has ended
@@ -108,6 +111,7 @@ def write_run(scope: Scope, run: Sequence[Node]) -> list[str]:
         site = ChunkSite(loop, node, inputs, target)
         assert node.op is not None and node.op.fast is not None
         body.extend(node.op.fast(site))
+        loop.free.extend(site.temporaries)
         for h in set(node.inputs) & local:
             if scope.lifetimes.last_use(h) == position[node] and held[h] != target:
                 loop.free.append(held[h])

@@ -45,10 +45,10 @@ def transposed_view(weight: Any) -> Any:
 
 
 def tiled(weight: Any, columns: int) -> Any:
-    """A (units, width) weight as blocks (1, units / columns, width, columns)."""
+    """A (units, width) weight as blocks (units / columns, 1, width, columns)."""
     units, width = weight.shape
     blocks = weight.reshape(units // columns, columns, width)
-    return blocks.transpose(0, 2, 1).copy()[None]
+    return blocks.transpose(0, 2, 1).copy()[:, None]
 
 
 def product_lines(call: Any, x: str, weight: int, rows: int, width: int, units: int, out: str) -> list[str]:
@@ -65,7 +65,7 @@ def product_lines(call: Any, x: str, weight: int, rows: int, width: int, units: 
     if tiles is None:
         return [f"{x}.dot({call.prepared('packed', transposed, [weight], (width, units))}, {out})"]
     blocks, parts = rows // tiles.rows, units // tiles.columns
-    packed = call.prepared("packed", tiled, [weight], (1, parts, width, tiles.columns), tiles.columns)
-    left = f"{x}.reshape({blocks}, 1, {tiles.rows}, {width})"
-    result = f"{out}.reshape({blocks}, {tiles.rows}, {parts}, {tiles.columns}).transpose(0, 2, 1, 3)"
+    packed = call.prepared("packed", tiled, [weight], (parts, 1, width, tiles.columns), tiles.columns)
+    left = f"{x}.reshape({blocks}, {tiles.rows}, {width})"  # all rows by one block, which stays in the cache
+    result = f"{out}.reshape({blocks}, {tiles.rows}, {parts}, {tiles.columns}).transpose(2, 0, 1, 3)"
     return [f"{call.function('matmul')}({left}, {packed}, out={result})"]

@@ -25,12 +25,14 @@ def is_simple(call: Any) -> bool:
 class Elementwise:
     """Lines that compute each element of the output from those of the inputs at its place (or broadcast to it).
 
-    Of the inputs, only the first `pieces` are such arrays, where that is given; the code sees the others whole.
+    Of the inputs, only the first `pieces` are such arrays, where that is given; the code sees the others whole. With
+    `rows`, an element depends on all of its row (along the last axis), which is then never cut.
     """
 
     lines: Callable[[Any], list[str]]
     condition: Callable[[Any], bool] = is_simple
     pieces: int | None = None
+    rows: bool = False
 
     def applies(self, call: Any) -> bool:
         """Whether the template can be used for these dtypes, shapes and attributes."""

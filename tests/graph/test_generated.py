@@ -17,6 +17,13 @@ from autohybrid.graph.structure import ARRAY
 from autohybrid.tensor.opdef import OpDef, Sample
 from autohybrid.tensor.ops import get_operator, records
 
+
+@pytest.fixture(autouse=True)
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything here is compared bit for bit."""
+    monkeypatch.setenv("AUTOHYBRID_EXACT", "1")
+
+
 TEMPLATES = [
     (op, sample) for op in records() for sample in op.samples if op.fast is not None and sample.error is None
 ]  # fmt: skip
@@ -38,7 +45,7 @@ def drawn(op: OpDef, sample: Sample, dtype: str | None) -> list[Any]:
 def function_of(heads: Sequence[Any], names: Sequence[str]) -> GraphFunction:
     """A graph function with several results."""
     structure: Any = ARRAY if len(heads) == 1 else (list, (ARRAY,) * len(heads))
-    return GraphFunction(names, {}, GraphOutputs(tuple(heads), structure), frozenset())
+    return GraphFunction(names, {}, GraphOutputs(tuple(heads), structure), frozenset(), exact=True)
 
 
 def both(heads: Sequence[Any], feed: dict[str, Any]) -> tuple[list[Any], list[Any], str]:

@@ -13,6 +13,12 @@ from autohybrid import nd
 from autohybrid.gluon import nn
 
 
+@pytest.fixture(autouse=True)
+def exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results are compared bit for bit."""
+    monkeypatch.setenv("AUTOHYBRID_EXACT", "1")
+
+
 def residual_net() -> Any:
     """Convolutions of every kind, shortcuts, pooling and a dense end."""
 

@@ -159,7 +159,43 @@ def _has_template(call: Any) -> bool:
     return is_simple(call) and call.attrs.act_type in ("leaky", "elu", "selu", "gelu")
 
 
+# gelu is x / 2 * (1 + tanh(x * P(x * x))) to 7e-7, with x * x cut off at _GELU_LIMIT.
+_GELU = (
+    -5.408237158193125e-08, 2.7289674400082396e-06, -4.662066583904842e-05, -6.03019476023072e-05,
+    0.03636922728056049, 0.797871151973733,
+)  # fmt: skip
+_GELU_LIMIT = 30.25
+
+
+def _gelu_lines(call: Any) -> list[str]:
+    x = call.inputs[0]
+    first, square = call.temporary("square")
+    second, value = call.temporary("value")
+    add, multiply, tanh = call.function("add"), call.function("multiply"), call.function("tanh")
+    lines = [
+        *first,
+        *second,
+        f"{multiply}({x}, {x}, {square})",
+        f"{call.function('minimum')}({square}, {call.filled('limits', _GELU_LIMIT)}, out={square})",
+        f"{multiply}({square}, {call.scalar('c', _GELU[0])}, {value})",
+    ]
+    for coefficient in _GELU[1:-1]:
+        lines.append(f"{add}({value}, {call.scalar('c', coefficient)}, {value})")
+        lines.append(f"{multiply}({value}, {square}, {value})")
+    return [
+        *lines,
+        f"{add}({value}, {call.scalar('c', _GELU[-1])}, {value})",
+        f"{multiply}({value}, {x}, {value})",
+        f"{tanh}({value}, {value})",
+        f"{add}({value}, {call.scalar('one', 1.0)}, {value})",
+        f"{multiply}({value}, {call.scalar('half', 0.5)}, {value})",
+        f"{call.out} = {multiply}({value}, {x}{call.into()})",
+    ]
+
+
 def _template_lines(call: Any) -> list[str]:
+    if call.attrs.act_type == "gelu" and not call.exact and call.out_dtype == "float32":
+        return _gelu_lines(call)
     return [call.assign(f"{call.kernel()}({call.inputs[0]}, train=False, rng=None)")]  # these kinds draw nothing
 
 

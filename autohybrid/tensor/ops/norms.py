@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from autohybrid.errors import MXNetError
+from autohybrid.tensor import rows
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.normalization import View, backward, scale_and_shift, statistics, view_along
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import normalize_axis, same_floating, unify
+from autohybrid.tensor.templates import Elementwise, is_simple
 
 _INPUTS = ("data", "gamma", "beta")
 
@@ -72,6 +74,19 @@ def _group_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shap
         raise MXNetError(f"the {data[1]} channels of data are not a multiple of `num_groups` {groups}")
     channel = unify(unify((groups,), ins[1]), ins[2])
     return [data, channel, channel], [data, (data[0], groups), (data[0], groups)]
+
+
+def _has_template(call: Any) -> bool:
+    axes = len(call.out_shape)
+    usable = is_simple(call) and axes > 1 and call.attrs.axis % axes == axes - 1 and 0 not in call.out_shape
+    return not call.exact and usable and not call.reads_hidden()
+
+
+def _template_lines(call: Any) -> list[str]:
+    columns = call.out_shape[-1]
+    function, shares = call.bound("layer_norm", rows.layer_norm), call.column("shares", columns, 1 / columns)
+    operands = f"{call.inputs[0]}, {call.inputs[1]}, {call.inputs[2]}, {call.out}"
+    return [*call.target(), f"{function}({shares}, {call.attrs.eps!r}, {operands})"]
 
 
 def _group(xp: Any, attrs: Attrs, data: Any, gamma: Any, beta: Any) -> tuple[Any, Any, Any]:
@@ -260,6 +275,7 @@ OPERATORS = (
             Sample(((3, 2), (3,), (2,)), error="MXNetError"),
         ),
         aliases=("_npx_layer_norm",),
+        fast=Elementwise(_template_lines, _has_template, pieces=1, rows=True),
     ),
     _record(
         "GroupNorm",

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from autohybrid.errors import MXNetError
+from autohybrid.tensor import rows
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import normalize_axis, require_floating, same_floating, unify, unify_dtypes
+from autohybrid.tensor.templates import Elementwise, is_simple
 
 _AXIS = Attr("axis", "int", -1)
 _TEMPERATURE = Attr("temperature", "float?", None)
@@ -120,6 +122,17 @@ def _within(xp: Any, axis: int, data: Any, length: Any) -> Any:
 
 def _softmax(xp: Any, attrs: Attrs, data: Any, length: Any = None) -> Any:
     return _normalized(xp, attrs, data, length, 1)
+
+
+def _has_template(call: Any) -> bool:
+    attrs, axes = call.attrs, len(call.out_shape)
+    plain = not attrs.use_length and attrs.temperature in (None, 1.0) and attrs.axis % max(axes, 1) == axes - 1
+    return not call.exact and is_simple(call) and plain and 0 not in call.out_shape
+
+
+def _template_lines(call: Any) -> list[str]:
+    function, ones = call.bound("softmax", rows.softmax), call.column("ones", call.out_shape[-1], 1.0)
+    return [*call.target(), f"{function}({ones}, {call.inputs[0]}, {call.out})"]
 
 
 def _softmin(xp: Any, attrs: Attrs, data: Any, length: Any = None) -> Any:
@@ -248,6 +261,7 @@ _SOFTMAX = OpDef(
     grad=_softmax_grad,
     aliases=("_npx_softmax",),
     methods=("softmax",),
+    fast=Elementwise(_template_lines, _has_template, rows=True),
     doc="""exp(data / temperature), normalised along `axis`. With `use_length`, positions at or past `length` (the
     shape of data without `axis`, int32 or int64) are 0.""",
     samples=(*_SHAPES, *_LENGTHS),
