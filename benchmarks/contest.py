@@ -5,6 +5,9 @@ framework name and the Python that has it. The processes take turns of `--turn` 
 machine does hits all alike; reported are the median and the best microseconds of a call, and ratios to the first
 contender. Thread counts are fixed before anything is imported. Results are compared with the first contender's.
 
+With `--cpu-time` the processor time of the process is counted instead of the time on the clock, and MXNet computes in
+the calling thread (its NaiveEngine): the figures to trust on a busy machine.
+
     python -m benchmarks.mlp --mxnet .oracle/bin/python
 """
 
@@ -37,10 +40,12 @@ class Contender:
     note: str = ""
     process: subprocess.Popen[str] | None = None
 
-    def start(self, module: str, threads: int) -> None:
+    def start(self, module: str, threads: int, cpu_time: bool = False) -> None:
         """Start the process; it builds the workload and reports a digest of its result."""
         env = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
         env.update({name: str(threads) for name in _THREADS})
+        if cpu_time:
+            env.update({"BENCHMARK_CPU_TIME": "1", "MXNET_ENGINE_TYPE": "NaiveEngine"})
         command = [self.python, "-m", "benchmarks.contest", "--serve", module, self.framework, str(threads)]
         self.process = subprocess.Popen(
             command, cwd=_ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -66,7 +71,11 @@ def run(module: str, description: str | None) -> None:
     parser.add_argument(
         "--mxnet", default=os.environ.get("AUTOHYBRID_MXNET_PYTHON", ""), help="a Python with MXNet 1.9.1"
     )
+    parser.add_argument(
+        "--torch", default=os.environ.get("AUTOHYBRID_TORCH_PYTHON", ""), help="a Python with torch and autohybrid"
+    )
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--cpu-time", action="store_true", help="count processor time; for busy machines")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--turn", type=float, default=50.0, help="milliseconds of each turn")
     parser.add_argument("--json", default="", help="also write the figures to this file")
@@ -76,16 +85,22 @@ def run(module: str, description: str | None) -> None:
         contenders.append(Contender("numpy", sys.executable))
     if options.mxnet:
         contenders += [Contender("mxnet", options.mxnet), Contender("mxnet-static", options.mxnet)]
-    table = contest(f"benchmarks.{module}", contenders, options.threads, options.rounds, options.turn / 1000)
+    if options.torch:
+        contenders.append(Contender("torch", options.torch))
+    table = contest(
+        f"benchmarks.{module}", contenders, options.threads, options.rounds, options.turn / 1000, options.cpu_time
+    )
     print(_text(table))
     if options.json:
         Path(options.json).write_text(json.dumps(table, indent=2) + "\n")
 
 
-def contest(module: str, contenders: list[Contender], threads: int, rounds: int, turn: float) -> dict[str, Any]:
+def contest(
+    module: str, contenders: list[Contender], threads: int, rounds: int, turn: float, cpu_time: bool = False
+) -> dict[str, Any]:
     """Time the contenders in turns. A contender that cannot run the workload is left out with a note."""
     for contender in contenders:
-        contender.start(module, threads)
+        contender.start(module, threads, cpu_time)
     digests = {c.framework: c.ask("digest") for c in contenders}
     ready = [c for c in contenders if digests[c.framework] is not None]
     for _ in range(rounds):
@@ -97,6 +112,7 @@ def contest(module: str, contenders: list[Contender], threads: int, rounds: int,
     return {
         "workload": module.rpartition(".")[2],
         "threads": threads,
+        "clock": "processor" if cpu_time else "wall",
         "blas": digests[ready[0].framework]["blas"],
         "contenders": [_figures(c, ready[0], digests) for c in ready],
         "left_out": [c.framework for c in contenders if c not in ready],
@@ -138,16 +154,17 @@ def serve(module: str, framework: str, threads: int) -> None:
 
 def _turn(call: Callable[[], object], seconds: float) -> list[float]:
     """Seconds for one call, for each group of calls that fits into the turn."""
-    start = time.perf_counter()
+    clock = time.process_time if "BENCHMARK_CPU_TIME" in os.environ else time.perf_counter
+    start = clock()
     call()
-    group = max(1, int(0.002 / max(time.perf_counter() - start, 1e-7)))
+    group = max(1, int(0.002 / max(clock() - start, 1e-7)))
     times: list[float] = []
     end = time.perf_counter() + seconds
     while not times or time.perf_counter() < end:
-        start = time.perf_counter()
+        start = clock()
         for _ in range(group):
             call()
-        times.append((time.perf_counter() - start) / group)
+        times.append((clock() - start) / group)
     return times
 
 

@@ -5,60 +5,48 @@ python -m benchmarks.mlp --mxnet PYTHON_WITH_MXNET [--threads 1] [--json FILE]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from benchmarks.contest import run
-from benchmarks.gluon import load
+from benchmarks.gluon import Workload, inference
 
 SIZES = (512, 256, 128, 2)
 BATCH = 1
 
 
-def arrays() -> tuple[np.ndarray[Any, Any], list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]]:
-    """The input, and weight and bias of each layer; the same for every contender."""
-    state = np.random.RandomState(0)
-    x = state.uniform(-1, 1, (BATCH, SIZES[0])).astype("float32")
-    layers = [
-        (state.uniform(-0.1, 0.1, (n, m)).astype("float32"), state.uniform(-0.1, 0.1, n).astype("float32"))
-        for m, n in pairwise(SIZES)
-    ]
-    return x, layers
+def perceptron(mx: Any) -> Any:
+    """The net."""
+    nn = mx.gluon.nn
+    net = nn.HybridSequential()
+    net.add(*[nn.Dense(size, activation="relu") for size in SIZES[1:-1]], nn.Dense(SIZES[-1]))
+    return net
 
 
-def make(framework: str, threads: int) -> tuple[Callable[[], object], Callable[[], list[float]]]:
+def make(framework: str, threads: int) -> Workload:
     """The call to time, and the numbers it computes."""
-    x, layers = arrays()
+    return at_batch(framework, BATCH)
+
+
+def at_batch(framework: str, batch: int) -> Workload:
+    """The same at any batch size."""
+    x = np.random.RandomState(1).uniform(-1, 1, (batch, SIZES[0])).astype("float32")
     if framework == "numpy":
-        return by_hand(x, layers)
-    return _gluon(framework, x, layers)
+        return by_hand(x)
+    return inference(framework, perceptron, [x])
 
 
-def _gluon(framework: str, x: Any, layers: Any) -> tuple[Callable[[], object], Callable[[], list[float]]]:
-    mx = load(framework)
-    net = mx.gluon.nn.HybridSequential()
-    for i, size in enumerate(SIZES[1:]):
-        net.add(mx.gluon.nn.Dense(size, activation="relu" if i < len(SIZES) - 2 else None))
-    net.initialize()
-    data = mx.nd.array(x)
-    net(data)
-    for layer, (weight, bias) in zip(net, layers):
-        layer.weight.set_data(mx.nd.array(weight))
-        layer.bias.set_data(mx.nd.array(bias))
-    static = framework == "mxnet-static"
-    net.hybridize(static_alloc=static, static_shape=static)
-    for _ in range(3):
-        net(data).wait_to_read()
-    return lambda: net(data).wait_to_read(), lambda: net(data).asnumpy().ravel().tolist()
-
-
-def by_hand(x: Any, layers: Any) -> tuple[Callable[[], object], Callable[[], list[float]]]:
+def by_hand(x: Any) -> Workload:
     """The same net in plain NumPy, with transposed weights: what a call costs without a framework."""
-
-    transposed = [(np.ascontiguousarray(w.T), b) for w, b in layers]
+    state = np.random.RandomState(0)  # as in `gluon.fill`
+    transposed = []
+    for width, units in pairwise(SIZES):
+        weight = state.uniform(-1, 1, (units, width)) * math.sqrt(3 / width)
+        bias = state.uniform(-0.1, 0.1, units)
+        transposed.append((np.ascontiguousarray(weight.T.astype("float32")), bias.astype("float32")))
 
     def call() -> Any:
         h = x
