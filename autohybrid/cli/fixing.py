@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autohybrid.cli.guard import MISUSE, complain
-from autohybrid.cli.terminal import write_bytes, write_out
+from autohybrid.cli.terminal import say, write_bytes, write_out
 from autohybrid.config import Settings
 from autohybrid.diagnostics.engine import Request, run
 from autohybrid.diagnostics.files import Unreadable, encode_like, read_bytes
@@ -18,6 +19,9 @@ from autohybrid.diagnostics.report import Report
 from autohybrid.files import write_atomically
 from autohybrid.transform.fixes import complete
 from autohybrid.transform.fixing import apply_fixes
+
+if TYPE_CHECKING:
+    from autohybrid.cli.verifying import Verifier
 
 _ROUNDS = 20
 
@@ -35,7 +39,14 @@ class FixRun:
 
 def check_and_fix(request: Request, arguments: Any, settings: Settings) -> Report | int:
     """What `--fix` and its kin do. Returns the report that is left to print, or the exit code when nothing is."""
-    done = run_with_fixes(request, unsafe=arguments.unsafe_fixes or settings.unsafe_fixes)
+    unsafe = arguments.unsafe_fixes or settings.unsafe_fixes
+    with _make_verifier(arguments) as verifier:
+        done = run_with_fixes(request, unsafe=unsafe, verifier=verifier)
+        if verifier is not None and not arguments.silent:
+            from autohybrid.cli.verification_report import to_lines
+
+            for line in to_lines(verifier.done):
+                say(line)
     if arguments.diff:
         write_out(to_diff(done))
         return int(bool(done.after) and not arguments.exit_zero)
@@ -56,8 +67,17 @@ def _answer_stdin(request: Request, done: FixRun, arguments: Any) -> int:
     return int(done.report.has_failures and not (arguments.exit_zero or arguments.fix_only))
 
 
-def run_with_fixes(request: Request, *, unsafe: bool) -> FixRun:
-    """Check and fix in rounds: one fix may clear the way for the next. Nothing is written."""
+def _make_verifier(arguments: Any) -> Verifier | nullcontext[None]:
+    if not arguments.verify_fix:
+        return nullcontext()
+    from autohybrid.cli.verifying import Verifier, read_example
+
+    return Verifier([read_example(text) for text in arguments.example])
+
+
+def run_with_fixes(request: Request, *, unsafe: bool, verifier: Verifier | None = None) -> FixRun:
+    """Check and fix in rounds: one fix may clear the way for the next. Nothing is written. With a verifier, only the
+    fixes that it keeps are made."""
     report = run(request)
     before: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -66,6 +86,8 @@ def run_with_fixes(request: Request, *, unsafe: bool) -> FixRun:
     for _ in range(_ROUNDS):
         found = complete(report, report.sources.get_text)
         applied = apply_fixes(found, report.sources.get_text, unsafe=unsafe)
+        if verifier is not None:
+            applied = verifier.keep(applied, report.sources, after)
         new = {path: _encode(request, report, path, text) for path, text in applied.texts.items()}
         usable = {path: data for path, data in new.items() if data is not None}
         if not usable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import tokenize
+import linecache
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,8 +96,8 @@ def _judged(events: tuple[Event, ...]) -> Findings:
 
 
 def _text(path: str) -> str:
-    with tokenize.open(path) as stream:
-        return stream.read()
+    linecache.checkcache(path)
+    return "".join(linecache.getlines(path))
 
 
 def _count(found: tuple[Diagnostic, ...]) -> str:

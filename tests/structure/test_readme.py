@@ -58,4 +58,4 @@ def test_commands_and_flags_exist(command: str) -> None:
 
 def test_there_is_something_to_test() -> None:
     assert len(commands()) > 12
-    assert len(blocks("python")) == 2
+    assert len(blocks("python")) == 3

@@ -56,6 +56,17 @@ def _add_fix_arguments(parser: Parser) -> None:
     group.add_argument("--diff", action="store_true", help="show what --fix would change, and change nothing")
     group.add_argument("--fix-only", action="store_true", help="apply fixes and do not report what is left")
     group.add_argument("--show-fixes", action="store_true", help="list the fixes that were applied")
+    group.add_argument(
+        "--verify-fix", action="store_true", help="keep only fixes that examples prove equal; runs the examples' code"
+    )
+    group.add_argument(
+        "--example",
+        metavar="FILE:NAME",
+        action="append",
+        default=[],
+        help="an example for --verify-fix besides each file's own `example()`: a function, or a class and the shapes "
+        "of its inputs (net.py:Net=1x3x8x8,4:int32)",
+    )
     group.add_argument("--exit-non-zero-on-fix", action="store_true", help="exit with 1 when anything was fixed")
 
 
@@ -92,7 +103,7 @@ def run_once(arguments: Any) -> int:
         jobs=settings.jobs if arguments.jobs is None else arguments.jobs,
     )
     started = time.perf_counter()
-    if arguments.diff or arguments.fix_only or arguments.fix or settings.fix:
+    if arguments.diff or arguments.fix_only or arguments.fix or arguments.verify_fix or settings.fix:
         from autohybrid.cli.fixing import check_and_fix
 
         outcome = check_and_fix(request, arguments, settings)

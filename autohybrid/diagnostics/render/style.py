@@ -61,5 +61,5 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 error`, `2,000 errors`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """`1 error`, `2,000 errors`, `2 fixes`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}{'es' if noun.endswith('x') else 's'}"
