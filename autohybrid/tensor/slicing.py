@@ -64,6 +64,9 @@ def _slice_key(
 ) -> tuple[slice, ...]:
     key = []
     for first, count, stride in normalize_ranges(begin, end, step, shape):
+        if not count:  # backwards from in front of the axis, `first` would be -1: its end
+            key.append(slice(0, 0))
+            continue
         last = first + count * stride
         key.append(slice(first, last if last >= 0 else None, stride))
     return tuple(key)

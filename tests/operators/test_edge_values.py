@@ -87,3 +87,43 @@ def test_classes_along_axis_one_need_no_further_axis() -> None:
     out.backward()
     wanted = out.asnumpy() - np.array([[0, 1, 0], [0, 0, 1]])
     np.testing.assert_allclose(flat.grad.asnumpy(), wanted, rtol=1e-6)
+
+
+def test_moments_of_small_integers_do_not_overflow() -> None:
+    mean, variance = nd.moments(nd.array([[200, 100, 90], [190, 100, 104]], dtype="uint8"), axes=(0,))
+    assert mean.asnumpy().tolist() == [195, 100, 97]
+    assert variance.asnumpy().tolist() == [25, 0, 49]
+
+
+@pytest.mark.parametrize("step", [-1, -2])
+def test_a_slice_backwards_from_in_front_of_the_axis_is_empty(step: int) -> None:
+    column = nd.arange(6).reshape((6, 1))
+    column.attach_grad()
+    with autograd.record():
+        part = nd.slice(column, begin=(0, -2), end=(6, None), step=(2, step))
+    assert part.shape == (3, 0)
+    part.backward()
+    assert (column.grad.asnumpy() == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "limits", "counts"),
+    [
+        ("int32", (0.5, 4.0), [0, 2, 3, 2]),
+        ("int8", (0.5, 2.0), [0, 0, 2, 3]),
+        ("int64", (1, 2.9), [0, 2, 0, 3]),
+        ("float32", (0.5, 4.0), [2, 3, 1, 1]),
+        ("float32", (1, 2.9), [2, 0, 3, 0]),
+        ("float32", (1, 2.1), [2, 0, 0, 3]),
+    ],
+)
+def test_histograms_of_integers_count_between_the_limits_given(
+    dtype: str, limits: tuple[float, float], counts: list[int]
+) -> None:
+    found, _ = nd.histogram(nd.array([0, 1, 2, 3, 4, 2, 2, 1], dtype=dtype), bins=4, range=limits)
+    assert found.asnumpy().tolist() == counts
+
+
+def test_reshape_like_needs_axes_to_replace() -> None:
+    with pytest.raises(MXNetError, match="no range of axes"):
+        nd.reshape_like(nd.ones((5, 1)), nd.ones((1, 5, 1)), lhs_begin=1, lhs_end=1, rhs_begin=2, rhs_end=2)

@@ -23,7 +23,7 @@ from autohybrid.tensor.shapes import same_shape
 
 Shape = tuple[int, ...]
 Case = dict[str, Any]
-_DTYPES = ("float64", "float16", "int32")
+_DTYPES = ("float64", "float16", "int32", "int8", "uint8", "int64")
 _ATTEMPTS = 6
 _KEEP_REFUSED = 0.2
 
@@ -136,7 +136,7 @@ def _inferred(op: OpDef, attrs: Attrs, shapes: list[Shape | None]) -> list[Shape
 def _with_new_extents(state: np.random.RandomState, shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
     """Another extent for some of the extents above 1, the same wherever it occurs."""
     found = sorted({e for shape in shapes for e in shape if e > 1})
-    new = {e: int(state.randint(2, 8)) if state.rand() < 0.6 else e for e in found}
+    new = {e: int(state.randint(1, 8)) if state.rand() < 0.6 else e for e in found}
     return tuple(tuple(new.get(e, e) for e in shape) for shape in shapes)
 
 
@@ -182,6 +182,6 @@ def _values(state: np.random.RandomState, sample: Sample, index: int, shape: Sha
     if index in sample.values and np.size(sample.values[index]) == int(np.prod(shape)):
         with np.errstate(invalid="ignore"):  # NaN as an integer
             return np.asarray(sample.values[index], dtype="float64").reshape(shape).astype(dtype)
-    scale = 4 if dtype == "int32" and not (sample.dtypes and sample.dtypes[index] == "int32") else 1
+    scale = 4 if dtype.startswith(("int", "uint")) and not (sample.dtypes and sample.dtypes[index] == dtype) else 1
     drawn = state.uniform(sample.low * scale, sample.high * scale, shape)
     return (np.floor(drawn) if dtype.startswith(("int", "uint", "bool")) else drawn).astype(dtype)

@@ -18,7 +18,7 @@ KINDS = (
     "gradient refused by MXNet", "MXNet dies", "error class", "inference", "missing in MXNet", "missing here",
 )  # fmt: skip
 #: Classes that a refusal may have besides MXNet's own: where MXNet's front end raises these, so do we.
-_REFUSALS = ("MXNetError", "IndexError", "HybridizeError")
+_REFUSALS = ("MXNetError", "IndexError", "IndexOutOfBoundsError", "HybridizeError")
 _TOLERANCE = {"float16": (2e-2, 1e-2), "float32": (1e-3, 1e-4), "float64": (1e-5, 1e-7)}
 
 

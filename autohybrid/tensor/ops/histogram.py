@@ -14,19 +14,27 @@ def _active(attrs: Attrs) -> tuple[str, ...]:
 
 
 def _kernel(xp: Any, attrs: Attrs, data: Any, bins: Any = None) -> tuple[Any, Any]:
-    if attrs.bin_cnt is None:
-        edges = bins
-    else:
-        low, high = attrs.range
-        edges = xp.linspace(low, high, attrs.bin_cnt + 1).astype(data.dtype)
     flat = data.reshape(-1)
-    position = xp.searchsorted(edges, flat, side="right") - 1
-    count = edges.shape[0] - 1
-    position = xp.where(flat == edges[-1], count - 1, position)  # the last bin holds its right edge
-    inside = (position >= 0) & (position < count) & (flat <= edges[-1])
-    weights = inside.astype("float64")
-    counts = xp.bincount(xp.where(inside, position, 0), weights=weights, minlength=count)
+    if attrs.bin_cnt is None:
+        edges, count = bins, bins.shape[0] - 1
+        position = xp.searchsorted(edges, flat, side="right") - 1
+        position = xp.where(flat == edges[-1], count - 1, position)  # the last bin holds its right edge
+        inside = (position >= 0) & (position < count) & (flat <= edges[-1])
+    else:
+        (low, high), count = attrs.range, attrs.bin_cnt
+        edges = xp.linspace(low, high, count + 1).astype(data.dtype)
+        values = flat.astype("float64")
+        inside = (values >= low) & (values <= high)
+        position = xp.where(inside, (values - low) * (count / (high - low)), 0).astype("int64")
+        position = _corrected(xp, flat, edges, xp.minimum(position, count - 1))
+    counts = xp.bincount(xp.where(inside, position, 0), weights=inside.astype("float64"), minlength=count)
     return counts.astype("int64"), edges.copy()
+
+
+def _corrected(xp: Any, flat: Any, edges: Any, position: Any) -> Any:
+    """The bins by the edges as they are, one further at most: of integers the edges are whole numbers."""
+    position = position - (flat < edges[position])
+    return position + ((flat >= edges[position + 1]) & (position + 2 < edges.shape[0]))
 
 
 def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:

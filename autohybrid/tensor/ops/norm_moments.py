@@ -48,10 +48,11 @@ def _norm_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 def _moments(xp: Any, attrs: Attrs, x: Any) -> tuple[Any, Any]:
     axes = reduced_axes(attrs.axes, x.ndim)
-    values = x.astype("float32") if x.dtype.kind == "f" and x.dtype.itemsize == 2 else x
+    whole = x.dtype.kind != "f"
+    values = x.astype("float64") if whole else x.astype("float32") if x.dtype.itemsize == 2 else x
     mean = values.mean(axis=axes, keepdims=True)
-    if x.dtype.kind != "f":
-        mean = mean.astype(x.dtype)  # the variance is that around the mean as it is given
+    if whole:
+        mean = xp.trunc(mean)  # the variance is that around the mean as it is given
     deviation = values - mean
     variance = (deviation * deviation).mean(axis=axes, keepdims=attrs.keepdims)
     mean = mean if attrs.keepdims else mean.reshape(variance.shape)

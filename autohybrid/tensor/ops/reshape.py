@@ -47,7 +47,7 @@ def _reshape(xp: Any, attrs: Attrs, data: Any) -> Any:
 def _span(begin: int | None, end: int | None, ndim: int, side: str) -> tuple[int, int]:
     first = 0 if begin is None else begin + ndim if begin < 0 else begin
     last = ndim if end is None else end + ndim if end < 0 else end
-    if not 0 <= first < max(ndim, 1) or not 0 <= last <= ndim or last < first:
+    if not 0 <= first < max(ndim, 1) or not 0 <= last <= ndim or last <= first < ndim:
         raise MXNetError(
             f"`{side}_begin` {begin} and `{side}_end` {end} are no range of axes of an array of {ndim} dimensions"
         )
