@@ -14,6 +14,7 @@ the calling thread (its NaiveEngine): the figures to trust on a busy machine.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
 import os
@@ -169,13 +170,29 @@ def _turn(call: Callable[[], object], seconds: float) -> list[float]:
 
 
 def _blas() -> str:
-    """The BLAS kernel that NumPy uses, where it can tell."""
+    """The release of OpenBLAS under NumPy and the kernel that it runs on this processor, where they can be told."""
     import numpy as np
 
     try:
-        return str(np.show_config(mode="dicts")["Build Dependencies"]["blas"]["openblas configuration"])
+        described = str(np.show_config(mode="dicts")["Build Dependencies"]["blas"]["openblas configuration"])
     except (KeyError, TypeError):
         return "unknown"
+    release = " ".join(described.split()[:2])
+    return f"{release}, kernel {_openblas_kernel() or 'unknown'}"
+
+
+def _openblas_kernel() -> str | None:
+    """What the loaded library says; its build configuration names another, the one that it was made on."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    for path in sorted({line.split()[-1] for line in lines if "openblas" in line}):
+        library = ctypes.CDLL(path)
+        for name in ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename"):
+            if hasattr(library, name):
+                ask = getattr(library, name)
+                ask.restype = ctypes.c_char_p
+                return str(ask().decode())
+    return None
 
 
 if __name__ == "__main__" and sys.argv[1:2] == ["--serve"]:

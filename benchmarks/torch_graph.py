@@ -200,6 +200,7 @@ _MAKERS: dict[str, Callable[..., Callable[..., Any]]] = {
     "transpose": lambda attrs, shape, weights: lambda x: x.permute(attrs["axes"]),
     "Dropout": _of(lambda x: x),
     "_copy": _of(lambda x: x),
+    "_rnn_param_concat": _of(lambda *parts: torch.cat([part.reshape(-1) for part in parts])),
     "_zeros": lambda attrs, shape, weights: lambda: torch.zeros(shape),
     "elemwise_add": _of(torch.add),
     "elemwise_sub": _of(torch.sub),
