@@ -38,7 +38,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "viz": ("autohybrid.training.visualization", None),
     "visualization": ("autohybrid.training.visualization", None),
     "recordio": ("autohybrid.training.recordio", None),
-    "test_utils": ("autohybrid.training.comparing", None),
+    "test_utils": ("autohybrid.training.testing", None),
     "kvstore": ("autohybrid.training.kvstore", None),
     "kv": ("autohybrid.training.kvstore", None),
     "img": ("autohybrid.image", None),

@@ -1,6 +1,6 @@
 """What MXNet has and autohybrid does not, and what to use in its place: the text of the error.
 
-A name that is asked of a module (`mx.io.ImageRecordIter`) raises AttributeError with it.
+A name that is asked of a module (`mx.io.ImageDetRecordIter`) raises AttributeError with it.
 """
 
 from __future__ import annotations
@@ -8,16 +8,9 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-_RECORDS = "read the records with gluon.data.vision.ImageRecordDataset and a gluon.data.DataLoader"
-_ITERATORS = (
-    "ImageRecordIter", "ImageRecordIter_v1", "ImageRecordUInt8Iter", "ImageRecordInt8Iter", "ImageDetRecordIter",
-)  # fmt: skip
 #: Module of autohybrid -> name -> what to do.
 _ABSENT: dict[str, dict[str, str]] = {
-    "autohybrid.training.io": {
-        **dict.fromkeys(_ITERATORS, _RECORDS),
-        "LibSVMIter": "make csr arrays and iterate over them with NDArrayIter(..., last_batch_handle='discard')",
-    },
+    "autohybrid.training.io": {"ImageDetRecordIter": "use image.ImageDetIter, which reads the same record files"},
 }
 
 

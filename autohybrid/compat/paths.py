@@ -42,7 +42,7 @@ _MOVED: dict[str, str] = {
     "mon": "autohybrid.training.monitor",
     "monitor": "autohybrid.training.monitor",
     "recordio": "autohybrid.training.recordio",
-    "test_utils": "autohybrid.training.comparing",
+    "test_utils": "autohybrid.training.testing",
     "rnn.io": "autohybrid.rnn.sentences",
     "rnn.rnn": "autohybrid.rnn.checkpoints",
     "rnn.rnn_cell": "autohybrid.rnn",

@@ -98,6 +98,16 @@ class MXRecordIO:
         self._same_process()
         return self._read_here()
 
+    def read_at(self, position: int) -> bytes:
+        """The record that begins at a position; safe to call from several threads. Raises MXNetError past the end."""
+        self._same_process()
+        with self._lock:
+            self._stream.seek(position)
+            record = self.read()
+        if record is None:
+            raise MXNetError(f"the record file {self.uri} ends before position {position}")
+        return record
+
     def _read_here(self) -> bytes | None:
         parts: list[bytes] = []
         while True:
@@ -137,6 +147,21 @@ def _split_at_magic(buf: bytes) -> list[bytes]:
         else:
             at = buf.find(_MAGIC_BYTES, at + 1)
     return [*parts, buf[start:]]
+
+
+def record_positions(path: str) -> list[int]:
+    """Where the records of a file begin; only their heads are read. Raises MXNetError when the file is damaged."""
+    found = []
+    with open(path, "rb") as stream:
+        while head := stream.read(8):
+            magic, word = struct.unpack("<II", head) if len(head) == 8 else (0, 0)
+            if magic != _MAGIC:
+                raise MXNetError(f"{path} is damaged at position {stream.tell() - len(head)}: no record begins there")
+            if word >> 29 in (_WHOLE, _FIRST):
+                found.append(stream.tell() - 8)
+            length = word & _LENGTH_MASK
+            stream.seek(length + -length % 4, 1)
+    return found
 
 
 class MXIndexedRecordIO(MXRecordIO):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("mx.io.ImageRecordIter", "ImageRecordDataset"),
+        ("mx.io.ImageDetRecordIter", "use image.ImageDetIter"),
         ("mx.io.absent_name", "module 'autohybrid.training.io' has no attribute 'absent_name'"),
         ("mx.glun", "module 'mxnet' (autohybrid) has no attribute 'glun'; did you mean `gluon`?"),
         ("mx.io.NDArrayIter; mx.img.imresize; mx.rnd.uniform", ""),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autohybrid as mx
-from autohybrid.training import comparing as utils
+from autohybrid.training import testing as utils
 
 
 def test_tolerance_follows_the_coarser_dtype() -> None:

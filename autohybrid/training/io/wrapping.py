@@ -1,4 +1,5 @@
-"""Iterators around other iterators: ResizeIter (another length) and PrefetchingIter (ahead of time, in a thread)."""
+"""Iterators around other iterators: ResizeIter (another length), PrefetchingIter (ahead of time,
+in a thread), DummyIter (one batch for ever)."""
 
 from __future__ import annotations
 
@@ -41,6 +42,20 @@ class ResizeIter(DataIter):
         self.cur += 1
         self.current_batch = batch
         return batch  # type: ignore[no-any-return]
+
+
+class DummyIter(DataIter):
+    """The first batch of an iterator, for ever: to measure speed without reading data."""
+
+    def __init__(self, real_iter: Any) -> None:
+        super().__init__(real_iter.batch_size)
+        self.real_iter = real_iter
+        self.provide_data = real_iter.provide_data
+        self.provide_label = real_iter.provide_label
+        self.the_batch: DataBatch = next(real_iter)
+
+    def next(self) -> DataBatch:
+        return self.the_batch
 
 
 class PrefetchingIter(DataIter):
