@@ -92,6 +92,8 @@ class Block:
                 self.register_child(value, name)
             else:
                 self._register_parameter(name, value)
+        if state.builder is not None:
+            state.builder.note_attribute(self, name)
         super().__setattr__(name, value)
         epoch.move()
 

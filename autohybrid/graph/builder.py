@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from autohybrid.context import Context, current_context
 from autohybrid.errors import HybridizeError, MXNetError
+from autohybrid.graph.control import Defined, make_effect
 from autohybrid.graph.graph_tensor import GraphTensor, HostValueNeeded, Storage, View
 from autohybrid.graph.modes import ScopedModes
 from autohybrid.graph.node import Head, Node
@@ -42,6 +43,10 @@ class Fact:
     shape: Shape
     dtype: str | None
     differentiable: bool
+
+
+#: Stands for an attribute that is not there.
+ABSENT = object()
 
 
 class Watch(Protocol):
@@ -89,6 +94,11 @@ class Builder:
         self.refused: list[HybridizeError] = []
         #: Memory written since this was last emptied, with what it held before; branches undo their writes by it.
         self.write_log: dict[int, tuple[Storage, Head]] = {}
+        #: Attributes of blocks set since this was last emptied, with what they were before.
+        self.attribute_log: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        #: Outputs that stand for a local variable which only some ways assign: the output that says whether (1 or 0),
+        #: and its name.
+        self.maybe_undefined: dict[Head, tuple[Head, str]] = {}
         #: Outputs of nodes that exist for what they raise (`assert`).
         self.effects: list[Head] = []
         #: Outputs that stand for Python numbers which a loop on tensors changes.
@@ -175,6 +185,9 @@ class Builder:
 
     def _stage(self, op: OpDef, attrs: Attrs, inputs: Sequence[Any], out: Any) -> Any:
         tensors = [self._as_tensor(op, x) for x in inputs]
+        numbers = [t.head in self.numbers for t in tensors]
+        if any(numbers) and not all(numbers):
+            tensors = self._numbers_cast(tensors, numbers)
         node = Node(
             op,
             attrs,
@@ -187,9 +200,19 @@ class Builder:
         ctx = tensors[0]._ctx if tensors else current_context()
         self._stage_mutations(node, tensors)
         outputs = [self.tensor((node, i), ctx) for i in range(node.visible_count)]
+        if numbers and all(numbers):
+            self.numbers.update([o.head for o in outputs])
         if out is not None:
             return self._write_out(op, outputs, out)
         return outputs[0] if len(outputs) == 1 else outputs
+
+    def _numbers_cast(self, tensors: list[GraphTensor], numbers: list[bool]) -> list[GraphTensor]:
+        """The inputs of a call, with those that stand for Python numbers in the dtype of the others, as numbers are."""
+        dtypes = {self.facts[t.head].dtype for t, number in zip(tensors, numbers) if not number}
+        dtype = dtypes.pop()
+        if dtypes or dtype not in ("float16", "float64"):
+            return tensors
+        return [self.apply("Cast", t, dtype=dtype) if number else t for t, number in zip(tensors, numbers)]
 
     def _modes(self, op: OpDef) -> ScopedModes | None:
         """Remember recording and train mode of the scopes around the call, where they differ from the caller's."""
@@ -204,6 +227,7 @@ class Builder:
         if isinstance(value, GraphTensor):
             if value._builder is not self:
                 raise self.refusal("a tensor of another graph was used; it must not outlive the call that made it")
+            self.use(value)
             return value
         if isinstance(value, NDArray):
             return self.lift(value)
@@ -255,6 +279,19 @@ class Builder:
         fact = self.facts[head]
         assert fact.shape is not None and fact.dtype is not None
         return fact.shape, fact.dtype
+
+    def use(self, tensor: GraphTensor) -> None:
+        """The value of `tensor` counts: one for a variable that may be unassigned is checked when it runs."""
+        found = self.maybe_undefined.get(tensor.head)
+        if found is not None:
+            fact = [((1,), "float32")]
+            node = make_effect([found[0]], Defined(found[1]), fact, self.fresh_name("defined"), self.find_span())
+            self.register(node, fact, False)
+            self.effects.append((node, 0))
+
+    def note_attribute(self, block: Any, name: str) -> None:
+        """Called before an attribute of a block is set."""
+        self.attribute_log.setdefault((id(block), name), (block, name, block.__dict__.get(name, ABSENT)))
 
     # -- memory --------------------------------------------------------------------------------------------------------
     def tensor(self, head: Head, ctx: Context) -> GraphTensor:

@@ -99,6 +99,21 @@ class Assert:
         return [inputs[0]]
 
 
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """`extra` of a node that checks that a local variable was assigned on the way that was taken."""
+
+    name: str
+
+    def run(self, node: Node, inputs: Sequence[NDArray]) -> list[NDArray]:
+        """Raise what Python raises for an unassigned variable, when the input is false."""
+        if not bool(inputs[0]):
+            raise UnboundLocalError(
+                f"cannot access local variable '{self.name}' where it is not associated with a value"
+            )
+        return [inputs[0]]
+
+
 def make_branch(
     condition: Head, then: Subgraph, otherwise: Subgraph, facts: Facts, name: str, span: Span | None
 ) -> Node:
@@ -128,7 +143,9 @@ def make_loop(
     return _node("_loop", (*first, *free), [*facts, *stacked], extra, name, span)
 
 
-def make_effect(inputs: Sequence[Head], extra: Raise | Assert, facts: Facts, name: str, span: Span | None) -> Node:
+def make_effect(
+    inputs: Sequence[Head], extra: Raise | Assert | Defined, facts: Facts, name: str, span: Span | None
+) -> Node:
     """A node that exists for what it raises."""
     return _node("_raise" if isinstance(extra, Raise) else "_assert", tuple(inputs), facts, extra, name, span)
 

@@ -199,3 +199,17 @@ class GraphTensor(NDArray):
         return f"\n<GraphTensor {self.head[0].name} {fact.shape} {fact.dtype} @{self._ctx}>"
 
     __hash__ = NDArray.__hash__
+
+
+def _rebinding(operator: str) -> Callable[[GraphTensor, Any], Any]:
+    """`+=` and its like: a tensor that stands for a Python number is not changed, the name gets another number."""
+
+    def method(self: GraphTensor, other: Any) -> Any:
+        is_number = self.head in self._builder.numbers
+        return getattr(NDArray, f"__{operator}__" if is_number else f"__i{operator}__")(self, other)
+
+    return method
+
+
+for _operator in ("add", "sub", "mul", "truediv", "floordiv", "mod"):
+    setattr(GraphTensor, f"__i{_operator}__", _rebinding(_operator))

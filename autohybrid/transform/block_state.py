@@ -27,6 +27,12 @@ _OWN = frozenset(
 _STRUCTURE = frozenset(("_children", "_reg_params"))
 _LIBRARY = "autohybrid."
 
+
+def is_own_attribute(name: str) -> bool:
+    """Whether autohybrid itself keeps something in the attribute of this name."""
+    return name in _OWN or name in _STRUCTURE
+
+
 Snapshot = tuple[tuple[Any, ...], ...]
 
 

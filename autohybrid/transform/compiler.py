@@ -242,7 +242,9 @@ def _result_head(builder: Builder, leaf: Any) -> Head:
             "a Python number that a loop or branch on tensors changes is returned; it would come back as an array: "
             "return a tensor"
         )
-    return builder.lift(leaf).head
+    tensor = builder.lift(leaf)
+    builder.use(tensor)
+    return tensor.head
 
 
 def _caller_level() -> int:

@@ -13,7 +13,8 @@ from autohybrid.graph.structure import flatten, unflatten
 from autohybrid.graph.subgraph import Subgraph
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
-from autohybrid.transform.branches import build_branch, build_side
+from autohybrid.transform.branches import build_branch
+from autohybrid.transform.sides import build_side
 
 
 class ContribControl:
@@ -59,7 +60,7 @@ class ContribControl:
             [t.head for t in first],
             bound,
             Subgraph([_condition_head(builder, holds)], (), mark, bound),
-            Subgraph([*heads, *collected], side.effects, mark, bound),
+            Subgraph([*heads, *collected], side.changes.effects, mark, bound),
             facts,
             builder.fresh_name("while_loop"),
             user_span(),

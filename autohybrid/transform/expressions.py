@@ -19,15 +19,31 @@ class ExpressionLowering:
     """Rewrites the expressions inside one statement. Records where each new node comes from in `origin`."""
 
     def __init__(
-        self, runtime: str, namespace: str | None, names: Collection[str], own: IsOwnFunction, origin: Origin
+        self,
+        runtime: str,
+        namespace: str | None,
+        names: Collection[str],
+        own: IsOwnFunction,
+        origin: Origin,
+        taken: Collection[str],
     ) -> None:
         self.runtime = runtime
         self.namespace = namespace
         self.names = names
         self.own = own
         self.origin = origin
+        self._taken = taken
+        self._counts: dict[str, int] = {}
         #: Expressions of which only the truth counts: tests, and operands of `and`, `or`, `not` in them.
         self._truths: set[int] = set()
+
+    def fresh(self, hint: str) -> str:
+        """A name that neither the user's function nor the lowered one has."""
+        while True:
+            self._counts[hint] = self._counts.get(hint, 0) + 1
+            name = f"{hint}_{self._counts[hint]}"
+            if name not in self._taken:
+                return name
 
     def lower(self, node: cst.CSTNode) -> cst.CSTNode:
         """`node` with the expressions in it lowered; what needs no change is the same node."""
@@ -97,14 +113,25 @@ class ExpressionLowering:
         return self._call("branch", [updated_node.test, _thunk(updated_node.body), _thunk(updated_node.orelse)])
 
     def leave_Comparison(self, original_node: cst.Comparison, updated_node: cst.Comparison) -> cst.BaseExpression:
-        if len(original_node.comparisons) != 2 or is_static(original_node, self.names):
+        if len(original_node.comparisons) < 2 or is_static(original_node, self.names):
             return updated_node
-        first, second = updated_node.comparisons
-        if not _is_simple(first.comparator):
-            return updated_node
-        left = cst.Comparison(updated_node.left, [first])
-        right = cst.Comparison(first.comparator.deep_clone(), [second])
-        return self._call("all_true" if id(original_node) in self._truths else "and_", [left, _thunk(right)])
+        function = "all_true" if id(original_node) in self._truths else "and_"
+        return self._chain(function, updated_node.left, list(updated_node.comparisons))
+
+    def _chain(
+        self, function: str, left: cst.BaseExpression, comparisons: list[cst.ComparisonTarget]
+    ) -> cst.BaseExpression:
+        """`left < a < b` as `left < a and a < b`; an `a` that must be evaluated once gets a name."""
+        first, *rest = comparisons
+        if not rest:
+            return cst.Comparison(left, [first])
+        middle = first.comparator
+        if not _is_simple(middle):
+            name = self.fresh("middle")
+            named = cst.NamedExpr(cst.Name(name), middle, lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+            first, middle = first.with_changes(comparator=named), cst.Name(name)
+        following = self._chain(function, middle.deep_clone(), rest)
+        return self._call(function, [cst.Comparison(left, [first]), _thunk(following)])
 
     # -- calls ---------------------------------------------------------------------------------------------------------
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:

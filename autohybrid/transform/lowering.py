@@ -43,10 +43,9 @@ class Lowering:
     ) -> None:
         self.runtime = runtime
         self.names = static_names(function)
-        self.expressions = ExpressionLowering(runtime, namespace, self.names, own, origin)
+        self.expressions = ExpressionLowering(runtime, namespace, self.names, own, origin, _names_in(function))
         self.origin = origin
         self.undefined: set[str] = set()
-        self._counts: dict[str, int] = {}
 
     def body(self, statements: Sequence[Statement], parameters: Sequence[str]) -> Statements:
         """The lowered body of a function with these parameters."""
@@ -173,9 +172,11 @@ class Lowering:
 
     def _loop_exit(self, part: cst.Return | cst.Break | cst.Continue, variables: tuple[str, ...]) -> cst.Return:
         signal = {cst.Return: "RETURN", cst.Break: "BREAK", cst.Continue: "NEXT"}[type(part)]
-        value: cst.BaseExpression = cst.Name("None")
-        if isinstance(part, cst.Return) and part.value is not None:
-            value = self._expression(part.value)
+        value: cst.BaseExpression = cst.parse_expression(f"{self.runtime}.NOTHING")
+        if isinstance(part, cst.Return):
+            value = cst.Name("None") if part.value is None else self._expression(part.value)
+            if isinstance(value, cst.Tuple) and not value.lpar:
+                value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
         elements = [cst.parse_expression(f"{self.runtime}.{signal}"), _tuple(variables), value]
         return cst.Return(cst.Tuple([cst.Element(e) for e in elements], lpar=[], rpar=[]))
 
@@ -275,8 +276,11 @@ class Lowering:
         return definition.with_changes(body=cst.IndentedBlock(body or [cst.parse_statement("pass")]))
 
     def _fresh(self, hint: str) -> str:
-        self._counts[hint] = self._counts.get(hint, 0) + 1
-        return f"{hint}_{self._counts[hint]}"
+        return self.expressions.fresh(hint)
+
+
+def _names_in(function: cst.FunctionDef) -> set[str]:
+    return {node.value for node in walk(function) if isinstance(node, cst.Name)}
 
 
 def _sides(statement: cst.If) -> tuple[Statements, Statements]:

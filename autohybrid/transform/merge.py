@@ -9,7 +9,7 @@ from autohybrid.graph.builder import Builder
 from autohybrid.graph.graph_tensor import GraphTensor
 from autohybrid.graph.node import Head
 from autohybrid.tensor.array import NDArray
-from autohybrid.transform.undefined import Undefined
+from autohybrid.transform.undefined import Nothing, Undefined
 
 
 class Merge:
@@ -29,7 +29,7 @@ class Merge:
         if isinstance(then, NDArray) or isinstance(otherwise, NDArray):
             return self._tensors(then, otherwise, what)
         if isinstance(then, Undefined) or isinstance(otherwise, Undefined):
-            return _Fixed(then if isinstance(then, Undefined) else otherwise)
+            return self._one_undefined(then, otherwise, what)
         if type(then) is type(otherwise) and isinstance(then, (list, tuple)) and len(then) == len(otherwise):
             return _Sequence(type(then), [self.add(a, b, what) for a, b in zip(then, otherwise)])
         if type(then) is type(otherwise) and isinstance(then, dict) and list(then) == list(otherwise):
@@ -43,6 +43,20 @@ class Merge:
             "a tensor: both sides of such a branch must give the same kind of value"
         )
 
+    def _one_undefined(self, then: Any, otherwise: Any, what: str) -> Any:
+        """At most one side assigned the variable, and no tensor: each item of a container counts for itself."""
+        missing, value = (then, otherwise) if isinstance(then, Undefined) else (otherwise, then)
+        if isinstance(value, (list, tuple)):
+            items = [missing] * len(value)
+            blank: Any = type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        elif isinstance(value, dict):
+            blank = dict.fromkeys(value, missing)
+        elif isinstance(value, (int, float)) and not isinstance(missing, Nothing):
+            blank, value = missing, number_tensor(self.builder, value)
+        else:
+            return _Fixed(value if isinstance(missing, Nothing) else missing)
+        return self.add(blank, value, what) if missing is then else self.add(value, blank, what)
+
     def _tensors(self, then: Any, otherwise: Any, what: str) -> Any:
         known = then if isinstance(then, NDArray) else otherwise
         a, b = (self._as_tensor(side, known, what) for side in (then, otherwise))
@@ -54,9 +68,30 @@ class Merge:
             )
         place = self._place(a, b)
         place.number = all(self._is_number(side) for side in (then, otherwise))
+        place.flag, place.name = self._flag(then, otherwise)
         return place
 
+    def _flag(self, then: Any, otherwise: Any) -> tuple[int | None, str]:
+        """Where the output is that says whether the variable is assigned, and its name; None when it always is."""
+        found = [self._assigned(side) for side in (then, otherwise)]
+        name = next((f[1] for f in found if f is not None), None)
+        if name is None:
+            return None, ""
+        heads = [number_tensor(self.builder, 1.0).head if f is None else f[0] for f in found]
+        self.pairs.append((heads[0], heads[1]))
+        self.facts.append(((1,), "float32"))
+        return len(self.pairs) - 1, name
+
+    def _assigned(self, value: Any) -> tuple[Head, str] | None:
+        if isinstance(value, Nothing):
+            return None
+        if isinstance(value, Undefined):
+            return number_tensor(self.builder, 0.0).head, value.name
+        return self.builder.maybe_undefined.get(value.head) if isinstance(value, GraphTensor) else None
+
     def _is_number(self, value: Any) -> bool:
+        if isinstance(value, Undefined):
+            return True
         return not isinstance(value, NDArray) or (isinstance(value, GraphTensor) and value.head in self.builder.numbers)
 
     def _place(self, a: GraphTensor, b: GraphTensor) -> Any:
@@ -70,13 +105,13 @@ class Merge:
         if isinstance(value, NDArray):
             return self.builder.lift(value)
         if isinstance(value, Undefined):
-            return self.builder.apply("zeros_like", self.builder.lift(known))
+            shape, dtype = self.builder.known_fact(self.builder.lift(known).head)
+            return self.builder.apply("_zeros", shape=shape, dtype=dtype)
         if isinstance(value, (int, float)):
             # Only for numbers that a loop already made tensors: the other side is marked.
             lifted = self.builder.lift(known)
             if lifted.head in self.builder.numbers:
-                zero = self.builder.apply("zeros_like", lifted)
-                return self.builder.apply("_plus_scalar", zero, scalar=value)
+                return number_tensor(self.builder, value, self.builder.known_fact(lifted.head)[1])
         raise self.builder.refusal(
             f"{what} is a tensor on one side of a branch and {_shown(value)} on the other, and the condition is a "
             "tensor"
@@ -92,6 +127,8 @@ class Merge:
         if isinstance(skeleton, _Place):
             if skeleton.number:
                 self.builder.numbers.add(heads[skeleton.index])
+            if skeleton.flag is not None:
+                self.builder.maybe_undefined[heads[skeleton.index]] = (heads[skeleton.flag], skeleton.name)
             return self.builder.tensor(heads[skeleton.index], skeleton.ctx)
         if isinstance(skeleton, _Fixed):
             return skeleton.value
@@ -101,9 +138,9 @@ class Merge:
         return skeleton.kind(*items) if hasattr(skeleton.kind, "_fields") else skeleton.kind(items)
 
 
-def number_tensor(builder: Builder, value: float) -> GraphTensor:
+def number_tensor(builder: Builder, value: float, dtype: str = "float32") -> GraphTensor:
     """A one-element tensor that stands for a Python number which depends on tensors."""
-    tensor = builder.apply("_full", shape=(1,), value=float(value), dtype="float32")
+    tensor = builder.apply("_full", shape=(1,), value=float(value), dtype=dtype)
     builder.numbers.add(tensor.head)
     return tensor
 
@@ -113,6 +150,8 @@ class _Place:
         self.index = index
         self.ctx = ctx
         self.number = False
+        self.flag: int | None = None
+        self.name = ""
 
 
 class _Fixed:

@@ -15,9 +15,10 @@ from autohybrid import ndarray
 from autohybrid.graph.graph_tensor import GraphTensor
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
-from autohybrid.transform.branches import build_branch, build_check
-from autohybrid.transform.loops import Signal, build_for, build_while
-from autohybrid.transform.undefined import Undefined
+from autohybrid.transform.branches import build_branch, build_check, require_one_element
+from autohybrid.transform.loops import build_for, build_while
+from autohybrid.transform.undefined import NOTHING, Undefined
+from autohybrid.transform.while_loop import Signal
 
 
 class Runtime:
@@ -25,6 +26,8 @@ class Runtime:
 
     #: How the body of a loop ended.
     NEXT, BREAK, RETURN = Signal.NEXT, Signal.BREAK, Signal.RETURN
+    #: What it gives unless it returns.
+    NOTHING = NOTHING
 
     @property
     def F(self) -> Any:
@@ -82,7 +85,7 @@ class Runtime:
         """`not value`; a tensor gives 1 or 0."""
         if not _is_tensor(value):
             return not value
-        _require_one_element(value)
+        require_one_element(state.builder.lift(value))
         return value == 0
 
     def check(self, test: Any, message: Callable[[], Any]) -> None:
@@ -103,7 +106,7 @@ def _truth(value: Any) -> Any:
     """A Python value as a bool; a tensor as a number tensor, which merges with the bool of the other side."""
     if not _is_tensor(value):
         return bool(value)
-    _require_one_element(value)
+    require_one_element(state.builder.lift(value))
     builder = state.builder
     truth = builder.apply("Cast", builder.apply("Reshape", value != 0, shape=(1,)), dtype="float32")
     builder.numbers.add(truth.head)
@@ -112,11 +115,6 @@ def _truth(value: Any) -> Any:
 
 def _is_tensor(value: Any) -> bool:
     return isinstance(value, GraphTensor) or (state.builder is not None and isinstance(value, NDArray))
-
-
-def _require_one_element(value: Any) -> None:
-    if value.size > 1:
-        raise ValueError("The truth value of an NDArray with multiple elements is ambiguous.")
 
 
 runtime = Runtime()

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 import libcst as cst
 
+from autohybrid.transform.assigned import assigned_names, has_exit
 from autohybrid.transform.syntax import walk
 
 _STATIC_CALLS = frozenset(
@@ -56,7 +57,8 @@ def is_static(node: cst.BaseExpression, names: Collection[str] = ()) -> bool:
 
 
 def static_names(function: cst.FunctionDef) -> frozenset[str]:
-    """Local variables whose every assignment is a static expression (loop counters, configuration)."""
+    """Local variables that certainly hold Python values: every assignment gives a static expression, and whether it
+    happens does not depend on a tensor (loop counters, configuration)."""
     finder = _Assignments()
     for node in walk(function.body):
         finder.look_at(node)
@@ -67,7 +69,25 @@ def static_names(function: cst.FunctionDef) -> frozenset[str]:
             for name, values in finder.values.items()
             if values and all(v is not None and is_static(v, known) for v in values)
         }
-    return frozenset(known)
+    while True:
+        decided = known & _decided_by_tensors(function, known)
+        if not decided:
+            return frozenset(known)
+        known -= decided
+
+
+def _decided_by_tensors(function: cst.FunctionDef, known: Collection[str]) -> set[str]:
+    """Names assigned on one side of a branch, in a round of a loop, or after an exit that a tensor may decide."""
+    names: set[str] = set()
+    for node in walk(function.body):
+        if isinstance(node, (cst.If, cst.While)) and not is_static(node.test, known):
+            names |= assigned_names([node], certain=False)
+        elif isinstance(node, (cst.For, cst.While)) and any(
+            isinstance(inner, cst.If) and not is_static(inner.test, known) and has_exit([inner])
+            for inner in walk(node.body, (cst.FunctionDef, cst.BaseExpression))
+        ):
+            names |= assigned_names([node.body], certain=False)
+    return names
 
 
 class _Assignments:

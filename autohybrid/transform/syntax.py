@@ -7,10 +7,10 @@ the same statements again and again, so it walks the fields that hold syntax ins
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import libcst as cst
 from libcst.metadata import PositionProvider
@@ -34,15 +34,15 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 
 @cache
-def _is_node(kind: Hashable) -> bool:
-    return isinstance(kind, type) and issubclass(kind, cst.CSTNode)
+def _is_node(kind: type) -> bool:
+    return issubclass(kind, cst.CSTNode)
 
 
 def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The names, expressions and statements that `node` is made of, in the order of its fields."""
     for name in _fields(type(node)):
         value = getattr(node, name)
-        kind = type(value)
+        kind: Any = type(value)
         if kind is tuple or kind is list:
             yield from value
         elif _is_node(kind):
@@ -64,7 +64,7 @@ def rebuild(node: _NodeT, change: Callable[[cst.CSTNode], cst.CSTNode]) -> _Node
     changes: dict[str, object] = {}
     for name in _fields(type(node)):
         value = getattr(node, name)
-        kind = type(value)
+        kind: Any = type(value)
         if kind is tuple or kind is list:
             made = [change(item) for item in value]
             if any([a is not b for a, b in zip(made, value)]):

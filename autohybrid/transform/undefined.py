@@ -36,5 +36,15 @@ class Undefined:
     __hash__ = object.__hash__
 
 
+class Nothing(Undefined):
+    """What a loop that was not left by `return` gives as its result: nobody reads it."""
+
+    __slots__ = ()
+
+
+#: The only one.
+NOTHING = Nothing("the result of the loop")
+
+
 for _name in _OPERATORS:
     setattr(Undefined, f"__{_name}__", Undefined._refuse)

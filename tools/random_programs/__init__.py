@@ -1,0 +1,1 @@
+"""Random programs, hybridized and compared with their imperative selves."""
