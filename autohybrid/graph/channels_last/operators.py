@@ -70,11 +70,15 @@ CONVOLUTION = OpDef(
 )
 
 
-def _pool_kernel(xp: Any, attrs: Attrs, data: Any) -> Any:
+def _pool_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return ("data", "bias") if attrs.pool.finish.has_bias else ("data",)
+
+
+def _pool_kernel(xp: Any, attrs: Attrs, data: Any, bias: Any = None) -> Any:
     pool = attrs.pool
     output = xp.empty(pool.output, data.dtype)
     scratch = [xp.empty(shape, data.dtype) for shape in pool.scratch()]
-    pool.run(pool.bind(data, output, scratch), output)
+    pool.run(pool.bind(data, output, scratch), output, bias)
     return output
 
 
@@ -88,12 +92,15 @@ def _pool_lines(call: CallSite) -> list[str] | None:
         return None
     sources = [memory.input(0), memory.output(), *memory.scratch(pool.scratch())]
     views = memory.bind(f"{call.out}_views", partial(_bind_pool, pool), sources)
-    return [*memory.lines, f"{call.constant('pool', pool.run)}({views}, {call.out})"]
+    arguments = ", ".join([views, call.out, *call.inputs[1:]])
+    return [*memory.lines, f"{call.constant('pool', pool.run)}({arguments})"]
 
 
 POOLING = OpDef(
     "_channels_last_pooling",
     _pool_kernel,
+    inputs=("data", "bias"),
+    active_inputs=_pool_inputs,
     fast=_pool_lines,
     doc="Maxima, sums or means over windows: `pool`.",
 )

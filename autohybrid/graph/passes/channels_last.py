@@ -99,14 +99,14 @@ class _Rewriter:
             return self._as_first(head)
         found = self._last.get(head)
         if found is None:
-            found = self._last[head] = self._entered(self._as_first(head), user)
+            found = self._last[head] = self._entered(self._as_first(head))
         return found
 
-    def _entered(self, head: Head, user: Node) -> Head:
+    def _entered(self, head: Head) -> Head:
         shape, dtype = last_shape(self._graph.shapes[head]), self._graph.dtypes[head]
         if self._graph.is_prepared(head):
             return self._graph.prepare(f"{head[0].name}_last", _with_channels_last, [head], shape, dtype)
-        return self._placed(Node(TO_CHANNELS_LAST, make_attrs(), [head], f"{head[0].name}_last"), user, shape, dtype)
+        return self._placed(Node(TO_CHANNELS_LAST, make_attrs(), [head], f"{head[0].name}_last"), head[0], shape, dtype)
 
     def _as_first(self, head: Head) -> Head:
         """`head` in the layout of the user."""

@@ -1,6 +1,7 @@
 """What follows a convolution with the channels last is done while its results are in the cache.
 
     relu(conv(x)), clip(conv(x)), conv(x) + y, relu(conv(x) + y)    one call each
+    maxpool(relu(conv(x) + b)) = relu(maxpool(conv(x)) + b)         on fewer elements
 
 Requires the layout pass. Keeps every value bit for bit, but for the order of the sum with a bias.
 """
@@ -9,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from autohybrid.graph.channels_last.operators import CONVOLUTION, make_attrs
+import numpy as np
+
+from autohybrid.graph.channels_last.operators import CONVOLUTION, POOLING, make_attrs
 from autohybrid.graph.node import Head, Node
 from autohybrid.graph.passes.rewriting import PlannedGraph, count_uses, rewritten
 from autohybrid.tensor.channels_last.layer import Finish
@@ -34,6 +38,8 @@ def fuse_finish(graph: PlannedGraph) -> PlannedGraph:
         if limits is not None:
             source = node.inputs[0]
             return [_finished(source[0], node, limits, source[0].inputs)] if is_open(source) else None
+        if node.op is POOLING:
+            return _finished_after(graph, node, uses)
         if node.op is None or node.op.name not in _SUMS:
             return None
         if len({graph.shapes[h] for h in (*node.inputs, (node, 0))}) != 1 or node.inputs[0] == node.inputs[1]:
@@ -59,6 +65,45 @@ def _limits(node: Node) -> Finish | None:
     if node.op.name == "clip" and node.attrs.a_min <= node.attrs.a_max:
         return Finish(low=node.attrs.a_min, high=node.attrs.a_max)
     return None
+
+
+def _finished_after(graph: PlannedGraph, node: Node, uses: dict[tuple[int, int], int]) -> Sequence[Head] | None:
+    """Maxima of a convolution that are finished instead of it."""
+    assert node.attrs is not None
+    source, _ = node.inputs[0]
+    if node.attrs.pool.kind != "max" or source.op is not CONVOLUTION or uses[source.order, 0] != 1:
+        return None
+    finish = _finish_of(source)
+    if finish.has_residual or not (finish.has_bias or finish.is_clipped) or source.attrs is None:
+        return None
+    plain = Node(
+        CONVOLUTION,
+        make_attrs(strategy=replace(source.attrs.strategy, finish=Finish())),
+        source.inputs[:2],
+        source.name,
+        span=source.span,
+    )
+    plain.order = source.order
+    graph.shapes[plain, 0], graph.dtypes[plain, 0] = graph.shapes[source, 0], graph.dtypes[source, 0]
+    pool = replace(node.attrs.pool, finish=finish)
+    inputs: list[Head] = [(plain, 0)]
+    if finish.has_bias:
+        inputs.append(_repeated_bias(graph, source, pool.bias_repeats))
+    new = Node(POOLING, make_attrs(pool=pool), inputs, node.name, span=node.span)
+    new.order = node.order
+    return [(new, 0)]
+
+
+def _repeated_bias(graph: PlannedGraph, source: Node, count: int) -> Head:
+    """The bias of a convolution, which is there some times behind itself, `count` times."""
+    assert source.attrs is not None
+    strategy, bias = source.attrs.strategy, source.inputs[2]
+    filters = strategy.layer.filters
+    return graph.prepare(f"{source.name}_bias", _repeated, [bias], (count * filters,), "float32", filters, count)
+
+
+def _repeated(bias: Any, filters: int, count: int) -> Any:
+    return np.tile(bias[:filters], count)
 
 
 def _finish_of(node: Node) -> Finish:

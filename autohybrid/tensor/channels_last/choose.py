@@ -11,7 +11,7 @@ from autohybrid.tensor.channels_last.winograd import Winograd
 _LEAST_CHANNELS = 32
 #: Rough costs in nanoseconds: of a product, of reading an element of a weight once, of transforming an element of the
 #: data and of the result.
-_PRODUCT, _WEIGHT, _TRANSFORM = 0.0135, 0.2, 0.45
+_PRODUCT, _WEIGHT, _TRANSFORM = 0.0135, 0.5, 0.45
 
 
 def choose_strategy(layer: Layer, finish: Finish) -> Strategy | None:

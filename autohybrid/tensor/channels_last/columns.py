@@ -22,6 +22,8 @@ from autohybrid.tensor.channels_last.tiles import Tiling, make_tiling, multiplie
 _LEAST_POSITIONS = 256
 #: Rows of an image that are shorter are copied together before they are multiplied.
 _LEAST_ROW = 24
+#: Copies of fewer elements than this, one row of a kernel after the other, cost more for the start than for the copy.
+_SHORT_RUN = 8
 
 
 class _Bound(NamedTuple):
@@ -95,6 +97,12 @@ class Columns:
         simple = max(window.kernel) == 1 and max(window.stride) == 1 and not any(window.pad)
         return simple and self.layer.groups == 1
 
+    @property
+    def _runs_are_short(self) -> bool:
+        """Whether a row of the kernel meets only few data that lie together."""
+        run = self.layer.window.kernel[1] * self.layer.data[3] // self.layer.groups
+        return not self._needs_no_columns and run <= _SHORT_RUN
+
     @cached_property
     def _steps(self) -> tuple[Step, ...]:
         layer = self.layer
@@ -145,5 +153,9 @@ class Columns:
         shape = (groups, images, rows, across, *window.kernel, each)
         strides = (c * each, n, y * sy, x * sx, y * dy, x * dx, c)
         source = np.lib.stride_tricks.as_strided(part, shape, strides)
+        if self._runs_are_short:  # the positions of an element of the kernel behind each other
+            turned = memory.reshape(-1)[: groups * self._depth * count].reshape(groups, self._depth, count)
+            goal = turned.reshape(groups, *window.kernel, each, images, rows, across)
+            return source.transpose(0, 4, 5, 6, 1, 2, 3), goal, turned.transpose(0, 2, 1)
         matrix = np.empty((groups, count, self._depth), data.dtype) if memory.size == 0 else memory[:, :count]
         return source, matrix.reshape(shape), matrix

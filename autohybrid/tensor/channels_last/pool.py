@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autohybrid.tensor.channels_last.layer import Finish, Piece
 from autohybrid.tensor.channels_last.steps import Step, make_steps
 from autohybrid.tensor.pooling import Pool, window_sizes
 
 #: Bytes of what the first half leaves for the second.
 _STEP_BYTES = 1 << 18
+_UNFINISHED = Finish()
 
 #: The views of one tap: the part of the result that it reaches, and the data that it meets there.
 _Tap = tuple[Any, Any]
@@ -32,14 +34,26 @@ class _Half(NamedTuple):
     others: tuple[_Tap, ...]
 
 
+class _Bound(NamedTuple):
+    """The two halves of a step, and what is to be finished then (None: nothing)."""
+
+    piece: Piece | None
+    down: _Half
+    across: _Half
+
+
 @dataclass(frozen=True)
 class SlidingPool:
-    """Pooling of kind `max`, `sum` or `avg` over two axes of data with these extents (n, height, width, channels)."""
+    """Pooling of kind `max`, `sum` or `avg` over two axes of data with these extents (n, height, width, channels).
+
+    A bias and limits of the data (`finish`) may be left to be applied to the maxima: those are fewer, and the same.
+    """
 
     data: tuple[int, int, int, int]
     pool: Pool
     kind: str
     include_pad: bool = True
+    finish: Finish = _UNFINISHED
 
     @property
     def output(self) -> tuple[int, int, int, int]:
@@ -52,15 +66,20 @@ class SlidingPool:
         images, rows = self._steps[0].extents
         return ((images, rows, *self.data[2:]),)
 
-    def bind(self, data: Any, output: Any, scratch: Sequence[Any]) -> tuple[tuple[_Half, _Half], ...]:
+    @property
+    def bias_repeats(self) -> int:
+        """A bias for each position of a row."""
+        return self.pool.positions[1]
+
+    def bind(self, data: Any, output: Any, scratch: Sequence[Any]) -> tuple[_Bound, ...]:
         """The views of every step."""
         return tuple([self._bind_step(step, data, output, scratch[0]) for step in self._steps])
 
-    def run(self, bound: tuple[tuple[_Half, _Half], ...], output: Any) -> None:
+    def run(self, bound: tuple[_Bound, ...], output: Any, bias: Any = None) -> None:
         """Compute the output."""
-        combine = np.maximum if self.kind == "max" else np.add
+        combine = np.add if self.kind != "max" else np.fmax if self.finish.drops_nan else np.maximum
         neutral = float(np.finfo(output.dtype).min) if self.kind == "max" else 0.0
-        for halves in bound:
+        for piece, *halves in bound:
             for result, first, second, others in halves:
                 if first is None:
                     result.fill(neutral)
@@ -70,6 +89,8 @@ class SlidingPool:
                     combine(first, second, out=result)
                 for part, met in others:
                     combine(part, met, out=part)
+            if piece is not None:
+                self.finish.apply(piece, bias)
         if self.kind == "avg":
             np.true_divide(output, self._divisor, out=output)
 
@@ -83,13 +104,15 @@ class SlidingPool:
         n, down, _, channels = self.output
         return make_steps(n, down, max(1, _STEP_BYTES // (4 * self.data[2] * channels)))
 
-    def _bind_step(self, step: Step, data: Any, output: Any, memory: Any) -> tuple[_Half, _Half]:
+    def _bind_step(self, step: Step, data: Any, output: Any, memory: Any) -> _Bound:
         images, rows = step.extents
-        between = memory[:images, :rows]
-        return (
-            self._half(0, data[step.images], between, step.rows.start),
-            self._half(1, between, output[step], 0),
-        )
+        between, result = memory[:images, :rows], output[step]
+        piece = None
+        if self.finish.has_bias or self.finish.is_clipped:
+            flat = result.reshape(images, rows, -1)
+            piece = Piece(flat, None, flat)
+        first = self._half(0, data[step.images], between, step.rows.start)
+        return _Bound(piece, first, self._half(1, between, result, 0))
 
     def _half(self, axis: int, data: Any, result: Any, start: int) -> _Half:
         """The taps of the windows along spatial `axis`; the results begin at position `start`."""

@@ -18,7 +18,7 @@ _PRODUCTS = 1_000_000
 _TILE_ELEMENTS = 1 << 13
 #: With fewer rows than this packing costs as much as it saves, so all weights are cut.
 _FEW_ROWS = 128
-_FEW_ROWS_ELEMENTS = 1 << 14
+_FEW_ROWS_ELEMENTS = 9 << 10
 _LEAST_ROWS, _MOST_ROWS = 24, 64
 
 
