@@ -14,9 +14,10 @@ import numpy as np
 
 from autohybrid.graph.channels_last.operators import CONCAT, CONVOLUTION, POOLING, make_attrs
 from autohybrid.graph.node import Head, Node
+from autohybrid.graph.passes.fold_batch_norm import scaled_weight
 from autohybrid.graph.passes.rewriting import PlannedGraph
 from autohybrid.tensor.channels_last.choose import choose_strategy
-from autohybrid.tensor.channels_last.layer import Finish, Layer, Strategy
+from autohybrid.tensor.channels_last.layer import Finish, Layer
 from autohybrid.tensor.channels_last.pool import SlidingPool
 from autohybrid.tensor.ops import get_operator
 from autohybrid.tensor.ops.convolution import window_of
@@ -97,7 +98,10 @@ def _converted_convolution(graph: PlannedGraph, node: Node, inputs: Sequence[Hea
     has_bias = len(inputs) == 3
     strategy = choose_strategy(_layer(graph, node), Finish(has_bias=has_bias))
     assert strategy is not None
-    packed = graph.prepare(f"{node.name}_packed", _pack, [inputs[1]], strategy.packed_shape, "float32", strategy)
+    recipe = graph.recipes.get(inputs[1][0])
+    # A scaled weight that nothing else reads need not be made.
+    sources = recipe.inputs if recipe is not None and recipe.make is scaled_weight else (inputs[1],)
+    packed = graph.prepare(f"{node.name}_packed", _pack, sources, strategy.packed_shape, "float32", strategy)
     given = [inputs[0], packed]
     if has_bias:
         count = strategy.bias_repeats
@@ -106,8 +110,10 @@ def _converted_convolution(graph: PlannedGraph, node: Node, inputs: Sequence[Hea
     return Node(CONVOLUTION, make_attrs(strategy=strategy), given, node.name, span=node.span)
 
 
-def _pack(weight: Any, strategy: Strategy) -> Any:
-    return strategy.pack(weight)
+def _pack(*operands: Any) -> Any:
+    """The weight, and perhaps a scale, by the strategy behind them."""
+    *arrays, strategy = operands
+    return strategy.pack(*arrays)
 
 
 def _pooling(graph: PlannedGraph, node: Node) -> Conversion | None:

@@ -76,7 +76,7 @@ def _scaled_convolution(graph: PlannedGraph, node: Node, source: Node, scale: He
     assert source.op is not None and source.attrs is not None
     data, weight, *bias = source.inputs
     shape, dtype = graph.shapes[weight], graph.dtypes[weight]
-    scaled = graph.prepare(f"{source.name}_weight", _scaled_weight, [weight, scale], shape, dtype)
+    scaled = graph.prepare(f"{source.name}_weight", scaled_weight, [weight, scale], shape, dtype)
     added = shift
     if bias:
         added = graph.prepare(f"{source.name}_bias", _scaled_bias, [*bias, scale, shift], graph.shapes[shift], dtype)
@@ -111,7 +111,8 @@ def _shift(beta: Any, mean: Any, scale: Any) -> Any:
     return beta - mean * scale
 
 
-def _scaled_weight(weight: Any, scale: Any) -> Any:
+def scaled_weight(weight: Any, scale: Any) -> Any:
+    """Each filter of a weight (filters, ...) times its scale."""
     return weight * scale.reshape(-1, *[1] * (weight.ndim - 1))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from autohybrid.tensor.channels_last.layer import STEP_BYTES, Border, Finish, Layer, Piece
 from autohybrid.tensor.channels_last.steps import Step, make_steps
 from autohybrid.tensor.channels_last.tiles import Tiling, make_tiling, multiplier
+from autohybrid.tensor.channels_last.weights import filters_last
 
 #: A weight is read once a step, so steps have at least this many positions.
 _LEAST_POSITIONS = 256
@@ -60,11 +61,10 @@ class Columns:
         """A bias for each position of a row."""
         return self.layer.positions[1]
 
-    def pack(self, weight: Any) -> Any:
+    def pack(self, weight: Any, scale: Any = None) -> Any:
         """The weight of each group as tiles of a matrix (kernel * channels, filters)."""
         groups = self.layer.groups
-        cut = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
-        return self._tiling.pack(cut.transpose(0, 3, 4, 2, 1).reshape(groups, self._depth, -1))
+        return self._tiling.pack(filters_last(weight, scale, groups).reshape(groups, self._depth, -1))
 
     def scratch(self) -> tuple[tuple[int, ...], ...]:
         """Memory for columns, products of parts, and products: (groups, rows, ...) of the largest step."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from autohybrid.tensor.channels_last.layer import Border, Finish, Layer, Piece
 from autohybrid.tensor.channels_last.steps import Step, make_steps
+from autohybrid.tensor.channels_last.weights import filters_last
 
 #: Bytes of the results of one step: they are finished while they are in the first or second cache.
 _STEP_BYTES = 1 << 17
@@ -47,9 +48,9 @@ class Depthwise:
         """A bias for each position of a row."""
         return self.layer.positions[1]
 
-    def pack(self, weight: Any) -> Any:
+    def pack(self, weight: Any, scale: Any = None) -> Any:
         """The weight (*kernel, channels), repeated for each position of a row where the products are taken by rows."""
-        taps = weight[:, 0].transpose(1, 2, 0)
+        taps = filters_last(weight, scale)[0, :, :, 0]
         return np.ascontiguousarray(np.tile(taps, (1, 1, self.layer.positions[1])) if self._is_dense else taps)
 
     def scratch(self) -> tuple[tuple[int, ...], ...]:

@@ -147,8 +147,8 @@ class Strategy(Protocol):
         """How many copies of the bias, one behind the other, `run` takes."""
         ...
 
-    def pack(self, weight: Any) -> Any:
-        """The weight (filters, channels / groups, *kernel) as `run` takes it."""
+    def pack(self, weight: Any, scale: Any = None) -> Any:
+        """The weight (filters, channels / groups, *kernel), each filter times its `scale`, as `run` takes it."""
         ...
 
     def scratch(self) -> tuple[tuple[int, ...], ...]:

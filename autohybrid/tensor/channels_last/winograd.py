@@ -17,6 +17,7 @@ import numpy as np
 from autohybrid.tensor.channels_last.layer import STEP_BYTES, Border, Finish, Layer, Piece
 from autohybrid.tensor.channels_last.steps import Step, make_steps
 from autohybrid.tensor.channels_last.tiles import Tiling, make_tiling
+from autohybrid.tensor.channels_last.weights import filters_last
 
 #: The weight of a tile is read once a step, so steps have at least this many tiles where it is large.
 _LEAST_TILES = 64
@@ -47,8 +48,7 @@ def transforms(size: int, dtype: str) -> Transforms:
             [1 / 24, 1 / 12, 1 / 6], [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
         ]  # fmt: skip
         product = [[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]]
-    # The weight is transformed once, in double precision.
-    return Transforms(np.array(data, dtype), np.array(weight, "float64"), np.array(product, dtype))
+    return Transforms(np.array(data, dtype), np.array(weight, dtype), np.array(product, dtype))
 
 
 class _Bound(NamedTuple):
@@ -99,13 +99,12 @@ class Winograd:
         """One bias: it is added to one product of each tile."""
         return 1
 
-    def pack(self, weight: Any) -> Any:
+    def pack(self, weight: Any, scale: Any = None) -> Any:
         """The transformed weight."""
         matrix = transforms(self.size, weight.dtype.name).weight
-        moved = np.tensordot(matrix, weight.astype("float64"), (1, 2))  # (i, filters, channels, kernel)
-        moved = np.tensordot(matrix, moved, (1, 3))  # (j, i, filters, channels)
-        moved = moved.transpose(1, 0, 3, 2).reshape(self._reach**2, weight.shape[1], weight.shape[0])
-        return self._tiling.pack(moved.astype(weight.dtype))
+        filters, channels = weight.shape[:2]
+        moved = np.kron(matrix, matrix) @ filters_last(weight, scale).reshape(9, channels * filters)
+        return self._tiling.pack(moved.reshape(self._reach**2, channels, filters))
 
     def scratch(self) -> tuple[tuple[int, ...], ...]:
         """Memory for two stages at a time: each stage reads what the one before has written into the other."""
