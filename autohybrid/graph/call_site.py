@@ -44,6 +44,10 @@ class Scope(Protocol):
         """Whether a call or the result reads `head`."""
         ...
 
+    def given_memory(self, head: Head) -> str | None:
+        """The name of the array that the caller wants a result to be written into, if `head` is one with such."""
+        ...
+
 
 class CallSite:
     """One call over whole arrays. `inputs` and `out` are names in the code; shapes and dtypes are known.
@@ -132,6 +136,9 @@ class CallSite:
         """The name of an array (of the output's size) that the output can be written into; None where it must be new:
         because it leaves the call, or is small."""
         scope, head = self._scope, (self.node, 0)
+        given = scope.given_memory(head)
+        if given is not None:
+            return given if shape is None else f"{given}.reshape({shape})"
         if not scope.arena.may_hold(head, self.out_shape, self.out_dtype):
             return None
         name = self.out if shape is None else scope.fresh(f"{self.out}_memory")
@@ -166,6 +173,11 @@ class CallSite:
     def owns(self, index: int) -> bool:
         """Whether input `index` is a dead intermediate that the code may overwrite."""
         return self._scope.lifetimes.may_overwrite(self.node.inputs[index], self.node)
+
+    def output(self, index: int) -> str | None:
+        """The name of an output; None for one that nothing reads."""
+        head = (self.node, index)
+        return self._scope.name_head(head) if self._scope.is_used(head) else None
 
     def reads_hidden(self) -> bool:
         """Whether any output but the first is needed."""

@@ -86,6 +86,10 @@ class Writer:
     def is_used(self, head: Head) -> bool:
         return head in self._used
 
+    def given_memory(self, head: Head) -> str | None:
+        """The name of memory that the caller gave for a result: none, they are always fresh."""
+        return None
+
     def bind(self, hint: str, value: Any) -> str:
         name = self._bound.get(id(value))
         if name is None:

@@ -7,7 +7,7 @@ at once or when the backward pass asks for it (`RecordedCall.unfold`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.imperative import record_call
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.shapes import is_known
-from autohybrid.tensor.tape import Entry, GradientSums, TapeNode, freed, state
-from autohybrid.tensor.versions import MemoryVersion, watch
+from autohybrid.tensor.tape import Entry, GradientSums, TapeNode, Variable, freed, state
+from autohybrid.tensor.versions import MemoryVersion, owner_of, watch
 
 if TYPE_CHECKING:
     from autohybrid.graph.function import GraphFunction
@@ -68,7 +68,7 @@ class RecordedCalls:
             unhush(token)
         ctx = inputs[0]._ctx
         outputs = [wrap(r, ctx) for r in results[: plan.output_count]]
-        node = RecordedCall(plan, inputs, results, passes, self._versions(arrays, captured))
+        node = RecordedCall(plan, inputs, results, passes, code.given, self._versions(arrays, captured))
         for index in plan.recorded:
             outputs[index]._entry = (node, index)
         return outputs
@@ -124,10 +124,10 @@ class _Plan:
         self.active = tuple([i in self.recorded for i in range(self.output_count)])
         self.random = [n for n in function.order if n.op is not None and n.op.random and not is_identity(n, self.train)]
         self.exempt = _written_by_calls(function.order, self.train)
-        self._code: dict[tuple[bool, ...], Callable[..., Passes] | None] = {}
+        self._code: dict[tuple[bool, ...], Any] = {}
         self._gradients: dict[tuple[bool, ...], list[int | None]] = {}
 
-    def code(self) -> Callable[..., Passes] | None:
+    def code(self) -> Any:
         """The generator function for the outputs that are `active` now; None where it cannot be made."""
         active = self.active
         if active not in self._code:
@@ -149,7 +149,7 @@ class _Plan:
                 pending.extend([source for source, _ in node.inputs])
         return [v in needed and v in self.wanted for v in self.variables]
 
-    def _generate(self, active: tuple[bool, ...]) -> Callable[..., Passes] | None:
+    def _generate(self, active: tuple[bool, ...]) -> Any:
         if not any(active):
             return None
         heads = self.outputs
@@ -192,7 +192,7 @@ def _written_by_calls(order: Sequence[Node], train: bool) -> frozenset[str]:
 class RecordedCall(TapeNode):
     """One call of a graph on the tape."""
 
-    __slots__ = ("_active", "_differentiated", "_kept", "_passes", "_plan", "_versions")
+    __slots__ = ("_active", "_differentiated", "_given", "_kept", "_passes", "_plan", "_versions")
 
     def __init__(
         self,
@@ -200,12 +200,14 @@ class RecordedCall(TapeNode):
         inputs: Sequence[NDArray],
         results: Sequence[Any],
         passes: Passes,
+        given: tuple[int, ...],
         versions: list[tuple[MemoryVersion, int]],
     ) -> None:
         super().__init__("a hybridized block", None, None, inputs, results[: plan.output_count], plan.train)
         self._plan = plan
         self._active = plan.active
         self._passes: Passes | None = passes
+        self._given: tuple[int, ...] = given
         self._differentiated = False
         self._kept = results[plan.output_count :]
         self._versions = versions
@@ -222,16 +224,54 @@ class RecordedCall(TapeNode):
             return
         self._passes = None
         self._differentiated = True
+        assert self.inputs is not None
+        positions = self._plan.gradient_positions(active)
+        raw_heads = [h._data for h in heads if h is not None]
+        direct = self._direct_targets(sums, positions, raw_heads)
+        memory = []
+        for place in self._given:
+            target = direct.get(place)
+            like = self.inputs[positions.index(place)]._data
+            memory.append(np.empty(like.shape, like.dtype) if target is None else target._data)
         token = hush()
         try:
-            gradients = passes.send(tuple([h._data for h in heads if h is not None]))
+            gradients = passes.send((*raw_heads, *memory))
         finally:
             unhush(token)
-        assert self.inputs is not None
-        for entry, position, array in zip(self.entries, self._plan.gradient_positions(active), self.inputs):
+        for entry, position, array in zip(self.entries, positions, self.inputs):
             if entry is not None and position is not None:
-                sums.add(entry, wrap(gradients[position], array._ctx))
+                gradient = direct.get(position) if position in self._given else None
+                sums.add(entry, wrap(gradients[position], array._ctx) if gradient is None else gradient)
         self.pass_nothing(sums, [i for i, is_active in enumerate(active) if is_active])
+
+    def _direct_targets(
+        self, sums: GradientSums, positions: Sequence[int | None], raw_heads: Sequence[Any]
+    ) -> dict[int, NDArray]:
+        """The `grad` of leaves, by position of the gradient, that the generated code may write into at once: when no
+        other call can add to it or read it any more."""
+        if not sums.writes_leaves or sums.queue or not self._given:
+            return {}
+        found: dict[int, NDArray] = {}
+        seen: set[Variable] = set()
+        for entry, position in zip(self.entries, positions):
+            if entry is None:
+                continue
+            leaf = entry[0]
+            if not isinstance(leaf, Variable) or leaf in seen:
+                return {}
+            seen.add(leaf)
+            if position is not None and leaf.grad_req == "write" and leaf not in sums.leaves and _is_dense(leaf.grad):
+                assert leaf.grad is not None
+                found[position] = leaf.grad
+        assert self.inputs is not None
+        taken = {id(owner_of(a)) for a in (*[x._data for x in self.inputs], *raw_heads)}
+        kept: dict[int, NDArray] = {}
+        for place, grad in found.items():
+            owner = id(owner_of(grad._data))
+            if owner not in taken and _is_like(grad._data, self.inputs[positions.index(place)]._data):
+                kept[place] = grad
+            taken.add(owner)
+        return kept
 
     def _pass_to_operators(self, sums: GradientSums, heads: Sequence[NDArray | None]) -> None:
         for entry, head in zip(self.unfold(), heads):
@@ -328,6 +368,14 @@ class RecordedCall(TapeNode):
         self._passes = None
         self._kept = ()
         self._versions = []
+
+
+def _is_dense(array: NDArray | None) -> bool:
+    return type(array) is NDArray and type(array._data) is np.ndarray and bool(array._data.flags.c_contiguous)
+
+
+def _is_like(array: Any, other: Any) -> bool:
+    return bool(array.shape == other.shape and array.dtype == other.dtype)
 
 
 def in_operators(entry: Entry | None) -> Entry | None:

@@ -65,10 +65,13 @@ def generate_recorded(graph: RecordedGraph, signature: Signature, train: bool) -
     """Compile the generator function of `graph`; `signature` is that of `graph.inputs`.
 
     It takes the raw arrays of the variables. `next` runs the forward pass and gives the results; `send` takes a tuple
-    of the raw head gradients, runs the backward pass and gives the gradients, all in fresh memory.
+    of the raw head gradients and of memory for the gradients at the positions `run.given`, runs the backward pass and
+    gives the gradients; those at other positions are in fresh memory.
     """
     writer = _RecordedWriter(graph, signature, train)
-    return compile_text(writer.write(), writer.globals)
+    run = compile_text(writer.write(), writer.globals)
+    run.given = tuple(sorted(writer.given.values()))  # type: ignore[attr-defined]
+    return run
 
 
 class _RecordedWriter(Writer):
@@ -78,6 +81,9 @@ class _RecordedWriter(Writer):
     def __init__(self, graph: RecordedGraph, signature: Signature, train: bool) -> None:
         self._recorded = graph
         self._start = graph.backward.start
+        self._wanted: dict[Head, int] = {}
+        #: The positions of gradients that are written into memory of the caller's.
+        self.given: dict[Head, int] = {}
         super().__init__(graph, signature, train)  # type: ignore[arg-type]
 
     def optimize(self, graph: PlannedGraph) -> PlannedGraph:
@@ -88,18 +94,31 @@ class _RecordedWriter(Writer):
 
         return share_subexpressions(drop_identities(graph), time_of)
 
+    def given_memory(self, head: Head) -> str | None:
+        """The memory for a gradient; the caller then always gives some."""
+        position = self._wanted.get(head)
+        if position is None:
+            return None
+        self.given[head] = position
+        return f"memory_of_gradient{position}"
+
     def write(self) -> str:
         recorded = self._recorded
         parameters = [self._parameter(name) for name in recorded.variables]
         head_names = [self._parameter(n.name) for n in recorded.backward.head_variables if n is not None]
         results, gradients, moved = self._parts()
         self.write_calls([node for node in self.calls if node.order < self._start])
-        self.lines.append(f"{', '.join(head_names)}, = yield {self.results(results)}")
+        turn = len(self.lines)
+        yielded = self.results(results)
+        self._wanted = {head: position for position, head in enumerate(gradients) if gradients.count(head) == 1}
         self.write_calls([node for node in self.calls if node.order >= self._start])
+        memory = [f"memory_of_gradient{position}" for position in sorted(self.given.values())]
+        self.lines.insert(turn, f"{', '.join([*head_names, *memory])}, = yield {yielded}")
         for node in moved:
             arrays = [self.names[h] for h in (*node.inputs, *[(node, i) for i in range(node.output_count)])]
             self.lines.append(f"{self.bind('move_states', partial(_move_states, node))}({', '.join(arrays)})")
-        self.lines.append(f"gradients = {self.results(gradients)}")
+        shown = [self.names[head] if head in self.given else self.results([head])[1:-2] for head in gradients]
+        self.lines.append(f"gradients = ({''.join([f'{name}, ' for name in shown])})")
         body, self.lines = self.lines, []
         self._take_memory()
         if self._release:

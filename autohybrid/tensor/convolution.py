@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from autohybrid.tensor import convolution_batches as batches
+from autohybrid.tensor.pieces import Empty
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.windows import Extents, Window, padded, unpadded, window_view
 
@@ -32,11 +33,15 @@ class _Columns(NamedTuple):
     depth: int
     positions: int
 
+    def step(self, n: int) -> int:
+        """How many images of `n` go into one product."""
+        if self.positions > _FEW_POSITIONS:
+            return 1
+        return max(1, min(n, _MERGED_ELEMENTS // max(1, self.groups * self.depth * self.positions)))
+
     def parts(self, n: int) -> Iterator[slice]:
         """The slices of the batch that go into one product."""
-        step = 1
-        if self.positions <= _FEW_POSITIONS:
-            step = max(1, _MERGED_ELEMENTS // max(1, self.groups * self.depth * self.positions))
+        step = self.step(n)
         for start in range(0, n, step):
             yield slice(start, min(n, start + step))
 
@@ -150,53 +155,114 @@ def _convolve_merged(xp: Any, x: Any, w: Any, window: Window, groups: int, resul
         target[...] = product.transpose(2, 0, 1, 3)
 
 
-def to_data(xp: Any, head: Any, weight: Any, window: Window, groups: int, spatial: Extents) -> Any:
-    """The adjoint in the data: (n, channels, *spatial) from `head` (n, filters, *positions)."""
+def to_data(
+    xp: Any,
+    head: Any,
+    weight: Any,
+    window: Window,
+    groups: int,
+    spatial: Extents,
+    out: Any = None,
+    empty: Empty | None = None,
+) -> Any:
+    """The adjoint in the data: (n, channels, *spatial) from `head` (n, filters, *positions).
+
+    It is written into `out` where given; `empty` makes the arrays for the work, see `scratch_elements`.
+    """
     h, w = widen(xp, head, weight)
     n, positions = h.shape[0], h.shape[2:]
-    channels = w.shape[1] * groups
+    channels, empty = w.shape[1] * groups, empty or xp.empty
+    result = xp.empty((n, channels, *spatial), h.dtype) if out is None else out
     if _is_depthwise(channels, w.shape, groups):
-        return narrow(_depthwise_to_data(xp, h, w, window, spatial), head)
-    if batches.is_fit((n, channels, *spatial), w.shape, window, groups, positions):
-        return narrow(batches.to_data(xp, h, w, window, spatial), head)
+        result[...] = _depthwise_to_data(xp, h, w, window, spatial)
+    elif batches.is_fit(result.shape, w.shape, window, groups, positions):
+        batches.to_data(xp, h, w, window, result, empty)
+    else:
+        _merged_to_data(xp, h, w, window, groups, result, empty)
+    return narrow(result, head)
+
+
+def _merged_to_data(xp: Any, h: Any, w: Any, window: Window, groups: int, result: Any, empty: Empty) -> None:
+    n, channels, *spatial = result.shape
+    positions = h.shape[2:]
     sizes = _sizes(w.shape, groups, positions)
     matrix = w.reshape(groups, sizes.filters, sizes.depth).swapaxes(1, 2)
-    full = [m + 2 * p for m, p in zip(spatial, window.pad)]
-    result = xp.zeros((n, channels, *full), dtype=h.dtype)
+    full = result
+    if any(window.pad):
+        full = empty((n, channels, *[m + 2 * p for m, p in zip(spatial, window.pad)]), h.dtype)
+    full[...] = 0
+    buffer = empty((sizes.groups, sizes.depth, sizes.step(n) * sizes.positions), h.dtype)
     for part in sizes.parts(n):
         count = part.stop - part.start
-        columns = xp.matmul(matrix, _merged(h[part], sizes))
+        columns = buffer[:, :, : count * sizes.positions]
+        xp.matmul(matrix, _merged(h[part], sizes), out=columns)
         taps = columns.reshape(channels, math.prod(window.kernel), count, *positions)
-        target = result[part].swapaxes(0, 1)
+        target = full[part].swapaxes(0, 1)
         for index, tap in enumerate(window.taps()):
             target[(slice(None), slice(None), *window.tap_slices(tap, positions))] += taps[:, index]
-    return narrow(unpadded(result, window.pad, spatial), head)
+    if full is not result:
+        result[...] = full[(slice(None), slice(None), *[slice(p, p + m) for p, m in zip(window.pad, spatial)])]
 
 
-def to_weight(xp: Any, head: Any, data: Any, window: Window, groups: int, shape: Extents) -> Any:
-    """The adjoint in the weight: an array of `shape` (filters, channels / groups, *kernel)."""
+def to_weight(
+    xp: Any,
+    head: Any,
+    data: Any,
+    window: Window,
+    groups: int,
+    shape: Extents,
+    out: Any = None,
+    empty: Empty | None = None,
+) -> Any:
+    """The adjoint in the weight: an array of `shape` (filters, channels / groups, *kernel). `out`, `empty`: see
+    `to_data`."""
     h, x = widen(xp, head, data)
     n, positions = h.shape[0], h.shape[2:]
+    empty = empty or xp.empty
+    result = xp.empty(shape, h.dtype) if out is None else out
     if _is_depthwise(x.shape[1], shape, groups):
-        return narrow(_depthwise_to_weight(xp, h, x, window, shape), head)
+        result[...] = _depthwise_to_weight(xp, h, x, window, shape)
+        return narrow(result, head)
     if batches.is_fit(x.shape, shape, window, groups, positions):
-        return narrow(batches.to_weight(xp, h, x, window, shape), head)
+        batches.to_weight(xp, h, x, window, result, empty)
+        return narrow(result, head)
     sizes = _sizes(shape, groups, positions)
-    reader = _Reader(xp, x, window, sizes, positions)
-    result = None
+    reader = _Reader(xp, x, window, sizes, positions, empty)
+    total = result.reshape(sizes.groups, sizes.filters, sizes.depth)
+    product = None
     for part in sizes.parts(n):
-        product = xp.matmul(_merged(h[part], sizes), reader.columns(part).swapaxes(1, 2))
-        result = product if result is None else xp.add(result, product, out=result)
-    if result is None:
-        return xp.zeros(shape, dtype=head.dtype)
-    return narrow(result.reshape(shape), head)
+        factors = (_merged(h[part], sizes), reader.columns(part).swapaxes(1, 2))
+        if part.start == 0:
+            xp.matmul(*factors, out=total)
+            continue
+        product = xp.matmul(*factors, out=empty(total.shape, h.dtype) if product is None else product)
+        xp.add(total, product, out=total)
+    if n == 0:
+        result[...] = 0
+    return narrow(result, head)
+
+
+def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window, groups: int) -> int:
+    """How many elements of working memory `to_data` and `to_weight` can use."""
+    n, channels = data_shape[:2]
+    positions = window.output_extents(data_shape[2:])
+    if _is_depthwise(channels, weight_shape, groups):
+        return 0
+    if batches.is_fit(data_shape, weight_shape, window, groups, positions):
+        return batches.scratch_elements(data_shape, weight_shape, window, positions)
+    sizes = _sizes(weight_shape, groups, positions)
+    full = n * channels * math.prod([m + 2 * p for m, p in zip(data_shape[2:], window.pad)]) if any(window.pad) else 0
+    return full + groups * sizes.depth * sizes.step(n) * sizes.positions + math.prod(weight_shape)
 
 
 class _Reader:
     """Reads parts of a batch as columns (groups, depth, images * positions), through one buffer."""
 
-    def __init__(self, xp: Any, data: Any, window: Window, sizes: _Columns, positions: Extents) -> None:
+    def __init__(
+        self, xp: Any, data: Any, window: Window, sizes: _Columns, positions: Extents, empty: Empty | None = None
+    ) -> None:
         self._xp = xp
+        self._empty = empty or xp.empty
         self._sizes = sizes
         self._pointwise = _is_pointwise(window) and not any(window.pad)
         self._view = data if self._pointwise else self._windows(data, window, positions)
@@ -215,7 +281,7 @@ class _Reader:
         order = (0, *range(2, 2 + spatial), 1, *range(2 + spatial, 2 + 2 * spatial))
         view = view.transpose(order)
         if self._buffer is None or self._buffer.shape != view.shape:
-            self._buffer = self._xp.empty(view.shape, dtype=view.dtype)
+            self._buffer = self._empty(view.shape, view.dtype)
         self._buffer[...] = view
         return self._buffer.reshape(sizes.groups, sizes.depth, count * sizes.positions)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from autohybrid.tensor.pieces import Empty
 from autohybrid.tensor.windows import Extents, Window
 
 #: Columns of the images that are worked on together: elements, and the least number of rows of a product.
@@ -30,7 +31,7 @@ def is_fit(data_shape: Extents, weight_shape: Extents, window: Window, groups: i
 def convolve(xp: Any, x: Any, w: Any, window: Window, result: Any) -> None:
     """The convolution of `x` (n, channels, *spatial) with `w`, into `result` (n, filters, *positions)."""
     job = _Job(x.shape, w.shape, window, result.shape[2:])
-    rows = _Rows(xp, job, x.dtype)
+    rows = _Rows(xp, job, x.dtype, xp.empty)
     matrix = _to_last(w).reshape(w.shape[0], -1).T
     products = xp.empty((job.step * job.count, w.shape[0]), dtype=x.dtype)
     for part, images in job.parts():
@@ -39,41 +40,46 @@ def convolve(xp: Any, x: Any, w: Any, window: Window, result: Any) -> None:
         result[part] = _to_first(product.reshape(images, *job.positions, -1))
 
 
-def to_data(xp: Any, h: Any, w: Any, window: Window, spatial: Extents) -> Any:
-    """The adjoint in the data: (n, channels, *spatial) from `h` (n, filters, *positions)."""
-    n, filters = h.shape[:2]
-    job = _Job((n, w.shape[1], *spatial), w.shape, window, h.shape[2:])
-    matrix = xp.ascontiguousarray(_to_last(w)).reshape(filters, -1)
-    result = xp.empty((n, w.shape[1], *spatial), dtype=h.dtype)
-    heads = xp.empty((job.step, *job.positions, filters), dtype=h.dtype)
-    columns = xp.empty((job.step * job.count, matrix.shape[1]), dtype=h.dtype)
-    sums = xp.empty((job.step, *job.full, w.shape[1]), dtype=h.dtype)
+def to_data(xp: Any, h: Any, w: Any, window: Window, out: Any, empty: Empty) -> None:
+    """The adjoint in the data, into `out` (n, channels, *spatial), from `h` (n, filters, *positions)."""
+    filters, channels = w.shape[:2]
+    job = _Job(out.shape, w.shape, window, h.shape[2:])
+    matrix = empty((filters, *window.kernel, channels), w.dtype)
+    matrix[...] = _to_last(w)
+    heads = empty((job.step, *job.positions, filters), h.dtype)
+    columns = empty((job.step * job.count, job.depth), h.dtype)
+    sums = empty((job.step, *job.full, channels), h.dtype)
     for part, images in job.parts():
         heads[:images] = _to_last(h[part])
         taken = columns[: images * job.count]
-        xp.dot(heads[:images].reshape(images * job.count, filters), matrix, out=taken)
+        xp.dot(heads[:images].reshape(images * job.count, filters), matrix.reshape(filters, -1), out=taken)
         sums[:images] = 0
         _add_up(xp, job, taken, sums[:images])
-        result[part] = _to_first(sums[:images][job.inner])
-    return result
+        out[part] = _to_first(sums[:images][job.inner])
 
 
-def to_weight(xp: Any, h: Any, x: Any, window: Window, shape: Extents) -> Any:
-    """The adjoint in the weight: an array of `shape` (filters, channels, *kernel)."""
+def to_weight(xp: Any, h: Any, x: Any, window: Window, out: Any, empty: Empty) -> None:
+    """The adjoint in the weight, into `out` (filters, channels, *kernel)."""
     filters = h.shape[1]
-    job = _Job(x.shape, shape, window, h.shape[2:])
-    rows = _Rows(xp, job, x.dtype)
-    heads = xp.empty((job.step, *job.positions, filters), dtype=h.dtype)
-    total = product = None
-    for part, images in job.parts():
+    job = _Job(x.shape, out.shape, window, h.shape[2:])
+    rows = _Rows(xp, job, x.dtype, empty)
+    heads = empty((job.step, *job.positions, filters), h.dtype)
+    total, product = (empty((filters, job.depth), h.dtype) for _ in range(2))
+    for index, (part, images) in enumerate(job.parts()):
         heads[:images] = _to_last(h[part])
-        product = xp.dot(heads[:images].reshape(images * job.count, filters).T, rows.read(x[part]), out=product)
-        if total is None:
-            total, product = product, None
-        else:
+        target = product if index else total
+        xp.dot(heads[:images].reshape(images * job.count, filters).T, rows.read(x[part]), out=target)
+        if index:
             xp.add(total, product, out=total)
-    assert total is not None
-    return xp.ascontiguousarray(_to_first(total.reshape(filters, *window.kernel, shape[1])))
+    out[...] = _to_first(total.reshape(filters, *window.kernel, out.shape[1]))
+
+
+def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window, positions: Extents) -> int:
+    """How many elements of working memory the adjoints need at most."""
+    job = _Job(data_shape, weight_shape, window, positions)
+    weights = math.prod(weight_shape)
+    images = job.step * (math.prod(job.full) * data_shape[1] + job.count * (job.depth + weight_shape[0]))
+    return images + 2 * weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +97,14 @@ class _Job:
         return math.prod(self.positions)
 
     @property
+    def depth(self) -> int:
+        """Elements of a column."""
+        return math.prod(self.weight_shape[1:])
+
+    @property
     def step(self) -> int:
         """How many images are worked on together."""
-        elements = self.count * math.prod(self.weight_shape[1:])
+        elements = self.count * self.depth
         return min(self.data_shape[0], max(1, -(-_BLOCK_ROWS // self.count), _BLOCK_ELEMENTS // elements))
 
     @property
@@ -118,11 +129,12 @@ class _Job:
 class _Rows:
     """Reads images as rows (images * positions, kernel * channels), through buffers of its own."""
 
-    def __init__(self, xp: Any, job: _Job, dtype: Any) -> None:
+    def __init__(self, xp: Any, job: _Job, dtype: Any, empty: Empty) -> None:
         channels, window = job.data_shape[1], job.window
         self._job = job
-        self._images = xp.zeros((job.step, *job.full, channels), dtype=dtype)
-        self._columns = xp.empty((job.step, *job.positions, *window.kernel, channels), dtype=dtype)
+        self._images = empty((job.step, *job.full, channels), dtype)
+        self._images[...] = 0
+        self._columns = empty((job.step, *job.positions, *window.kernel, channels), dtype)
         first, *steps, last = self._images.strides
         moves = [t * s for t, s in zip(steps, window.stride)]
         taps = [t * d for t, d in zip(steps, window.dilate)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attrs
+from autohybrid.tensor.versions import note_write
 
 if TYPE_CHECKING:
     from autohybrid.tensor.array import NDArray
@@ -204,7 +205,7 @@ def run_backward(
     previous = state.recording, state.training
     state.recording, state.training = create_graph, train
     try:
-        sums = GradientSums(heads, head_grads)
+        sums = GradientSums(heads, head_grads, variables is None)
         _walk(sums, gradient_namespace(), retain_graph or create_graph, create_graph)
         if variables is not None:
             return [sums.leaves.get(v) for v in variables]
@@ -220,7 +221,11 @@ def run_backward(
 class GradientSums:
     """Gradients on their way: for each node one slot an output, for each leaf one."""
 
-    def __init__(self, heads: Sequence[NDArray], head_grads: Sequence[NDArray | None] | None) -> None:
+    def __init__(
+        self, heads: Sequence[NDArray], head_grads: Sequence[NDArray | None] | None, writes_leaves: bool
+    ) -> None:
+        #: Whether the sums for leaves go into their `grad` in the end.
+        self.writes_leaves = writes_leaves
         self.queue: list[tuple[float, TapeNode]] = []
         self.slots: dict[TapeNode, list[NDArray | None]] = {}
         self.leaves: dict[Variable, NDArray] = {}
@@ -300,6 +305,9 @@ def _write(leaf: Variable, gradient: NDArray) -> None:
     if target is None or leaf.grad_req == "null":
         return
     leaf.fresh = True
+    if gradient is target:  # written there already
+        note_write(target._data)
+        return
     value = gradient._data.astype(target.dtype, copy=False)
     if leaf.grad_req == "add":
         target._store(target._data + value)

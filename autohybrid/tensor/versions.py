@@ -52,7 +52,7 @@ _watched: dict[int, MemoryVersion] = {}
 def note_write(array: Any) -> None:
     """The memory of a raw array was written, or the array was replaced by another. To be called after the write."""
     if _watched and type(array) is np.ndarray:
-        version = _watched.get(id(array if array.base is None else _owner(array)))
+        version = _watched.get(id(array if array.base is None else owner_of(array)))
         if version is not None:
             version.count += 1
             changes.token = next(_tokens)
@@ -60,7 +60,7 @@ def note_write(array: Any) -> None:
 
 def watch(array: Any) -> MemoryVersion:
     """The version of the array's memory; from now on every write into it moves `changes`."""
-    owner = _owner(array)
+    owner = owner_of(array)
     if type(owner) is not np.ndarray or owner.base is not None:
         return MemoryVersion(shared=True)  # the memory is not NumPy's own
     version = _watched.get(id(owner))
@@ -77,7 +77,7 @@ def note_sharing(array: Any) -> None:
     changes.move()
 
 
-def _owner(array: Any) -> Any:
+def owner_of(array: Any) -> Any:
     """The array that a chain of views ends at; something else where the memory is not an array's."""
     while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
         array = array.base

@@ -10,6 +10,7 @@ import pytest
 
 from autohybrid import autograd, nd
 from autohybrid.tensor import convolution, convolution_batches
+from autohybrid.tensor.pieces import Pieces
 from autohybrid.tensor.windows import Window, make_window, padded, window_view
 
 #: (batch, channels, spatial, filters, kernel, stride, dilate, pad)
@@ -31,6 +32,10 @@ def _arrays(case: tuple[Any, ...]) -> tuple[Any, Any, Any, Window]:
     return x, w, draw.uniform(-1, 1, (n, filters, *positions)), window
 
 
+def _refuse(shape: Any, dtype: Any) -> Any:
+    raise AssertionError(f"no room for {shape}")
+
+
 def _formula(x: Any, w: Any, window: Window, positions: tuple[int, ...]) -> Any:
     view = window_view(np, padded(np, x, window.pad, window.pad), window, positions)
     rank = len(positions)
@@ -46,9 +51,12 @@ def test_the_products_are_the_formula_and_its_adjoints(case: tuple[Any, ...]) ->
     convolution_batches.convolve(np, x, w, window, found)
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11)
     form = (h * wanted).sum()
-    to_data = convolution_batches.to_data(np, h, w, window, x.shape[2:])
-    to_weight = convolution_batches.to_weight(np, h, x, window, w.shape)
-    assert to_data.shape == x.shape and to_weight.shape == w.shape
+    to_data, to_weight = np.empty_like(x), np.empty_like(w)
+    needed = convolution_batches.scratch_elements(x.shape, w.shape, window, h.shape[2:])
+    work = np.full(needed, np.nan)  # what it holds at first does not matter
+    convolution_batches.to_data(np, h, w, window, to_data, Pieces(work, _refuse))
+    work[:] = np.nan
+    convolution_batches.to_weight(np, h, x, window, to_weight, Pieces(work, _refuse))
     # The form is linear in each argument, so its derivative in a direction is its value there.
     direction_x, direction_w = np.sin(np.arange(x.size)).reshape(x.shape), np.cos(np.arange(w.size)).reshape(w.shape)
     np.testing.assert_allclose(

@@ -85,6 +85,12 @@ def _relu_backward(xp: Any, attrs: Attrs, head: Any, output: Any) -> Any:
     return xp.multiply(head, output > 0, dtype=head.dtype)
 
 
+def _relu_backward_lines(call: Any) -> list[str]:
+    head, output = call.inputs
+    is_positive = f"{call.function('greater')}({output}, {call.scalar('zero', 0.0)})"
+    return [f"{call.out} = {call.function('multiply')}({head}, {is_positive}{call.into()})"]
+
+
 OPERATORS = (
     OpDef(
         "Activation",
@@ -107,6 +113,7 @@ OPERATORS = (
         _relu_backward,
         inputs=("head", "output"),
         grad=lambda F, node, heads: [F._backward_relu(heads[0], node.inputs[1]), None],
+        fast=Elementwise(_relu_backward_lines),
         doc="`head` where `output` is positive, else 0: the gradient of relu.",
         samples=(Sample(((3, 5), (3, 5))),),
     ),

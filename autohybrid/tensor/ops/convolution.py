@@ -8,8 +8,17 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
-from autohybrid.tensor.convolution import Workspace, convolve, is_blockwise, to_data, to_weight, workspace
+from autohybrid.tensor.convolution import (
+    Workspace,
+    convolve,
+    is_blockwise,
+    scratch_elements,
+    to_data,
+    to_weight,
+    workspace,
+)
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.pieces import Pieces
 from autohybrid.tensor.shapes import same_floating, unify
 from autohybrid.tensor.templates import is_simple
 from autohybrid.tensor.windows import Window, make_window
@@ -175,6 +184,27 @@ def _weight_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     return [F._conv(data, g, **shared), F._backward_conv_data(head, g, data, **shared), None]
 
 
+def _fast_backward(function: Any) -> Any:
+    """The template of an adjoint: its kernel with memory for the result and for its work from the plan of the graph."""
+
+    def lines(call: Any) -> list[str] | None:
+        if not is_simple(call) or any(0 in shape for shape in (call.out_shape, *call.shapes)):
+            return None
+        attrs, window = call.attrs, window_of(call.attrs)
+        shapes = (call.shapes[2], call.shapes[1]) if function is to_data else (call.shapes[1], call.shapes[2])
+        size = scratch_elements(*shapes, window, attrs.num_group)
+        pieces = "None"
+        if size:
+            empty = call.function("empty")
+            pieces = f"{call.constant('Pieces', Pieces)}({call.scratch('work', (size,))}, {empty})"
+        shape = call.out_shape[2:] if function is to_data else call.out_shape
+        arguments = f"{call.inputs[0]}, {call.inputs[1]}, {call.constant('window', window)}, {attrs.num_group}, {shape}"
+        run = call.bound(function.__name__, function)
+        return [f"{call.out} = {run}({arguments}, {call.memory()}, {pieces})"]
+
+    return lines
+
+
 _SAMPLES = (
     Sample(((2, 4, 5, 6), (6, 4, 3, 3), (6,)), {"kernel": (3, 3), "num_filter": 6}),
     Sample(((1, 1, 1), (1, 1, 1), (1,)), {"kernel": 1, "num_filter": 1}),
@@ -220,6 +250,7 @@ def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> Op
         infer_dtype=same_floating,
         grad=_grad,
         fast=_fast,
+        by_rows=lambda attrs, ins: (0,),
         flops=_flops,
         aliases=aliases,
         doc="""Convolution of data (n, channels, *spatial) with weight (num_filter, channels / num_group, *kernel).
@@ -252,6 +283,7 @@ OPERATORS = (
         attrs=PRIVATE_ATTRS,
         infer_shape=_third_shape,
         grad=_data_grad,
+        fast=_fast_backward(to_data),
         doc="The gradient of a convolution with respect to its data (of which only the shape matters).",
         samples=tuple(Sample((h, w, x), a) for x, w, h, a in _PRIVATE_CASES),
     ),
@@ -262,6 +294,7 @@ OPERATORS = (
         attrs=PRIVATE_ATTRS,
         infer_shape=_third_shape,
         grad=_weight_grad,
+        fast=_fast_backward(to_weight),
         doc="The gradient of a convolution with respect to its weight (of which only the shape matters).",
         samples=tuple(Sample((h, x, w), a) for x, w, h, a in _PRIVATE_CASES),
     ),

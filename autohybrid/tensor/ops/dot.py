@@ -11,6 +11,7 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import matmul
 from autohybrid.tensor.shapes import same_floating, unify, unify_dim
+from autohybrid.tensor.templates import is_simple
 
 _ATTRS = (
     Attr("transpose_a", "bool", False),
@@ -53,6 +54,16 @@ def _dot(xp: Any, attrs: Attrs, lhs: Any, rhs: Any) -> Any:
     product = matmul(xp, *_as_matrices(attrs, lhs, rhs))
     shape = (*left, *right) or (1,)
     return product if product.shape == shape else product.reshape(shape)
+
+
+def _fast_dot(call: Any) -> list[str] | None:
+    """One product of matrices, into memory where there is some."""
+    if not is_simple(call) or [len(shape) for shape in call.shapes] != [2, 2]:
+        return None
+    flags = (call.attrs.transpose_a, call.attrs.transpose_b)
+    left, right = [f"{name}.T" if flag else name for name, flag in zip(call.inputs, flags)]
+    name = call.memory()
+    return [f"{call.out} = {call.function('matmul')}({left}, {right}{'' if name is None else f', {name}'})"]
 
 
 def _dot_lhs(xp: Any, attrs: Attrs, head: Any, lhs: Any, rhs: Any) -> Any:
@@ -153,6 +164,7 @@ OPERATORS = (
         infer_shape=_dot_shape,
         infer_dtype=same_floating,
         grad=_dot_grad,
+        fast=_fast_dot,
         flops=_dot_flops,
         aliases=("_sparse_dot",),
         methods=("dot",),
@@ -207,6 +219,7 @@ OPERATORS = (
         infer_shape=_batch_dot_shape,
         infer_dtype=same_floating,
         grad=_batch_dot_grad,
+        by_rows=lambda attrs, ins: (0, 1),
         flops=_batch_dot_flops,
         aliases=("_npx_batch_dot",),
         methods=("batch_dot",),
