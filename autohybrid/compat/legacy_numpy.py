@@ -1,11 +1,13 @@
 """Names that NumPy has dropped and that packages of MXNet's time still use: `np.float`, `np.int`, `np.Inf`.
 
-Each stands for exactly what it meant. They are put back only when asked for, for the whole process.
+Each stands for exactly what it meant. They are put back only when asked for, for the whole process; so is the binary
+mode of `np.fromstring`, with which those packages read files.
 """
 
 from __future__ import annotations
 
 import builtins
+from typing import Any
 
 import numpy as np
 
@@ -45,3 +47,16 @@ def restore_names() -> None:
     for name, value in NAMES.items():
         if name not in vars(np):
             setattr(np, name, value)
+    if np.fromstring is not _fromstring:
+        np.fromstring = _fromstring
+
+
+_text_fromstring = np.fromstring
+
+
+def _fromstring(string: Any, dtype: Any = float, count: int = -1, *, sep: str = "", **more: Any) -> Any:
+    """`numpy.fromstring`, whose empty `sep` means bytes, as it did."""
+    if sep:
+        return _text_fromstring(string, dtype, count, sep=sep, **more)
+    data = string.encode("latin1") if isinstance(string, str) else string
+    return np.frombuffer(data, dtype, count).copy()

@@ -44,10 +44,14 @@ def decode_bgr(data: bytes, iscolor: int = -1) -> np.ndarray[Any, Any]:
 
 
 def encode_bgr(image: Any, quality: int, img_fmt: str) -> bytes:
-    """An image (BGR or grey, uint8) as the bytes of a JPEG ('.jpg') or PNG ('.png') file."""
+    """An image (BGR or grey, uint8) as the bytes of a JPEG ('.jpg') or PNG ('.png') file.
+
+    `quality` is JPEG's, up to 100, or PNG's compression, of which 9 is the most: more means 9.
+    """
     kind = img_fmt.lower()
     if kind not in (".jpg", ".jpeg", ".png"):
         raise ValueError(f"img_fmt must be '.jpg' or '.png', not {img_fmt!r}")
+    quality = min(quality, 9) if kind == ".png" else quality
     library = _library()
     if library.__name__ == "cv2":
         setting = library.IMWRITE_PNG_COMPRESSION if kind == ".png" else library.IMWRITE_JPEG_QUALITY

@@ -111,3 +111,9 @@ def test_names_numpy_still_has_keep_their_meaning() -> None:
         "assert all(vars(np)[name] is value for name, value in before.items())\n"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
+
+
+def test_legacy_numpy_reads_bytes_from_strings(tmp_path: Path) -> None:
+    text = "import numpy as np\nprint(np.fromstring(b'\\x01\\x02', dtype='uint8'), np.fromstring('1 2', sep=' '))\n"
+    (tmp_path / "old.py").write_text(text)
+    assert run(tmp_path, "--legacy-numpy", "old.py").stdout == "[1 2] [1. 2.]\n"
