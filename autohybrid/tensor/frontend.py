@@ -7,11 +7,13 @@ to do with the bound call, is the caller's business (`tensor/imperative.py`, `gr
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autohybrid.errors import MXNetError
-from autohybrid.tensor.attrs import Attrs, unknown_keyword
+from autohybrid.tensor.attrs import Attrs, spell, unknown_keyword
 from autohybrid.tensor.opdef import OpDef
 
 
@@ -42,6 +44,7 @@ class BoundCall(NamedTuple):
 Dispatch = Callable[[BoundCall], Any]
 
 
+_PACKAGE = __name__.partition(".")[0] + "."
 _PLAIN_TYPES = frozenset((bool, int, float, str, tuple, type(None)))
 #: How many combinations of attribute values a function remembers.
 _REMEMBERED = 1024
@@ -111,6 +114,8 @@ def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, A
     rest = dict(kwargs)
     out, name, attr = rest.pop("out", None), rest.pop("name", None), rest.pop("attr", None)
     notes = {key: str(rest.pop(key)) for key in kwargs if key not in op.schema and is_note(key)}
+    if not op.schema:
+        notes.update(_idle_keywords(op, rest))
     if notes:
         attr = {**(attr or {}), **notes}
     if op.session is not None:
@@ -134,6 +139,25 @@ def bind(op: OpDef, registered: str, args: Sequence[Any], kwargs: Mapping[str, A
         _put(op, slot, value, tensors, given)
     attrs = op.parse(given)
     return BoundCall(op, registered, attrs, _active(op, attrs, tensors), out, name, attr)
+
+
+def _idle_keywords(op: OpDef, rest: dict[str, Any]) -> dict[str, str]:
+    """Take the keywords that mean nothing out of `rest`, with a warning, as text: operators without attributes ignore
+    them in MXNet, and graphs keep them."""
+    idle = {}
+    for key in [k for k, v in rest.items() if k not in op.inputs and not is_tensor(v) and v is not NULL]:
+        message = f"{unknown_keyword(op.name, key, op.inputs)}; it is ignored"
+        warnings.warn(message, stacklevel=_user_level())
+        idle[key] = spell(rest.pop(key))
+    return idle
+
+
+def _user_level() -> int:
+    """How many frames above the caller's the first one outside this package is, for `warnings.warn`."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _bind_session(

@@ -1,0 +1,42 @@
+"""How calls of operators sort out their arguments: keywords that nothing is known about."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import pytest
+
+import autohybrid as mx
+from autohybrid import nd
+from autohybrid.errors import MXNetError
+
+
+def test_a_keyword_means_nothing_to_an_operator_without_attributes() -> None:
+    data = nd.array([1.0, 4.0])
+    with pytest.warns(UserWarning, match="sqrt: unknown keyword argument `axis`.* ignored") as caught:
+        assert nd.sqrt(data, axis=1).asnumpy().tolist() == [1, 2]
+    assert caught[0].filename == __file__
+    with pytest.warns(UserWarning, match="did you mean `data`"):
+        nd.sqrt(data, dat=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nd.sqrt(data, lr_mult=2)
+
+
+def test_graphs_keep_such_a_keyword_as_text() -> None:
+    with pytest.warns(UserWarning, match="`foo`"):
+        root = mx.sym.sqrt(mx.sym.Variable("a"), foo=[1, 2])
+    assert json.loads(root.tojson())["nodes"][1]["attrs"] == {"foo": "[1, 2]"}
+    assert mx.sym.load_json(root.tojson()).attr_dict() == {root.name: {"foo": "[1, 2]"}}
+
+
+@pytest.mark.parametrize("name", ["sum", "dot", "add_n", "clip"])
+def test_operators_with_attributes_refuse_unknown_keywords(name: str) -> None:
+    with pytest.raises(MXNetError, match="unknown keyword argument `foo`"):
+        getattr(nd, name)(nd.ones(2), foo=1)
+
+
+def test_an_array_is_never_ignored() -> None:
+    with pytest.raises(MXNetError, match="unknown keyword argument `foo`"):
+        nd.sqrt(nd.ones(2), foo=nd.ones(2))
