@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 from autohybrid.cli.overlay import format_type, get_format
@@ -16,6 +17,9 @@ from autohybrid.diagnostics.report import Report
 from autohybrid.diagnostics.write import write_text
 
 HUMAN_FORMATS = ("full", "concise", "grouped")
+#: The formats that show fixes, or count them.
+_WITH_FIXES = (*HUMAN_FORMATS, "json", "json-lines", "sarif", "html")
+_MOST_FIXES_SHOWN = 100
 _BY_SUFFIX = {".json": "json", ".jsonl": "json-lines", ".sarif": "sarif", ".xml": "junit", ".html": "html"}
 
 
@@ -54,6 +58,8 @@ def emit(report: Report, arguments: Any, settings: Settings) -> None:
     style = make_style(arguments.color, summary=not arguments.quiet, show_suppressed=arguments.show_suppressed)
     if arguments.output_file:
         style = Style(summary=style.summary, show_suppressed=style.show_suppressed)
+    if name in _WITH_FIXES and report.findings:
+        report = _with_tree_fixes(report)
     text = _to_text(name, report, style, statistics=arguments.statistics)
     if arguments.output_file:
         write_text(arguments.output_file, text)
@@ -61,6 +67,16 @@ def emit(report: Report, arguments: Any, settings: Settings) -> None:
         write_out(text, machine=name not in HUMAN_FORMATS)
     if name == "github":
         _append_step_summary(report)
+
+
+def _with_tree_fixes(report: Report) -> Report:
+    """The report with the fixes that need the syntax tree, which the analysis does not look for; in a long one they
+    would take longer than the check."""
+    if len(report) > _MOST_FIXES_SHOWN:
+        return replace(report, has_all_fixes=False)
+    from autohybrid.transform.notebook_cells import CellTexts
+
+    return replace(report, findings=tuple(CellTexts(report.sources).complete(report)))
 
 
 def _to_text(name: str, report: Report, style: Style, *, statistics: bool) -> str:

@@ -13,12 +13,13 @@ from autohybrid.cli.guard import MISUSE, complain
 from autohybrid.cli.terminal import say, write_bytes, write_out
 from autohybrid.config import Settings
 from autohybrid.diagnostics.engine import Request, run
-from autohybrid.diagnostics.files import Unreadable, encode_like, read_bytes
+from autohybrid.diagnostics.files import Unreadable, decode, encode_like, read_bytes
 from autohybrid.diagnostics.model import Diagnostic, Fix
 from autohybrid.diagnostics.report import Report
 from autohybrid.files import write_atomically
-from autohybrid.transform.fixes import complete
 from autohybrid.transform.fixing import apply_fixes
+from autohybrid.transform.notebook_cells import CellTexts, split_cell, split_files
+from autohybrid.transform.notebook_json import rewrite_cells
 
 if TYPE_CHECKING:
     from autohybrid.cli.verifying import Verifier
@@ -84,27 +85,44 @@ def run_with_fixes(request: Request, *, unsafe: bool, verifier: Verifier | None 
     encoded: dict[str, bytes] = {}
     fixed: list[tuple[Diagnostic, Fix]] = []
     for _ in range(_ROUNDS):
-        found = complete(report, report.sources.get_text)
-        applied = apply_fixes(found, report.sources.get_text, unsafe=unsafe)
+        cells = CellTexts(report.sources)
+        applied = apply_fixes(cells.complete(report), cells.get_text, unsafe=unsafe)
         if verifier is not None:
             applied = verifier.keep(applied, report.sources, after)
-        new = {path: _encode(request, report, path, text) for path, text in applied.texts.items()}
-        usable = {path: data for path, data in new.items() if data is not None}
+        usable = _encode_all(request, report, applied.texts, encoded)
         if not usable:
             break
-        for path, data in usable.items():
-            before.setdefault(path, report.sources.get_text(path))
-            after[path], encoded[path] = applied.texts[path], data
+        for path, text in applied.texts.items():
+            if (split_cell(path) or (path,))[0] in usable:
+                before.setdefault(path, cells.get_text(path))
+                after[path] = text
+        encoded.update(usable)
         fixed.extend(pair for pair in applied.fixed if pair[0].span.path in usable)
         report = run(_with_texts(request, report, encoded))
     return FixRun(replace(report, fixed=len(fixed)), tuple(fixed), before, after, encoded)
 
 
-def _encode(request: Request, report: Report, path: str, text: str) -> bytes | None:
+def _encode_all(
+    request: Request, report: Report, texts: Mapping[str, str], earlier: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    """The new bytes of the files that new texts, of files and of cells, make; without files that cannot hold them."""
+    files, cells = split_files(texts)
+    found: dict[str, bytes] = {}
+    for path in (*files, *cells):
+        original = earlier.get(path) or request.stdin or read_bytes(report.sources.get_absolute(path))
+        if isinstance(original, Unreadable):
+            continue
+        document = decode(original) if path in cells else ""
+        if isinstance(document, Unreadable):
+            continue
+        data = _encode(path, rewrite_cells(document, cells[path]) if path in cells else files[path], original)
+        if data is not None:
+            found[path] = data
+    return found
+
+
+def _encode(path: str, text: str, original: bytes) -> bytes | None:
     """The new bytes of a file in its own encoding, or None when that encoding cannot hold them."""
-    original = read_bytes(report.sources.get_absolute(path)) if request.stdin is None else request.stdin
-    if isinstance(original, Unreadable):
-        return None
     try:
         return encode_like(text, original)
     except UnicodeEncodeError as error:

@@ -10,17 +10,19 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from autohybrid.diagnostics.files import Unreadable, split_lines
-from autohybrid.diagnostics.model import Applicability, Diagnostic, Edit, Fix, Label
+from autohybrid.diagnostics.model import Diagnostic, Edit, Label
 from autohybrid.spans import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The joined text, and for every code cell its number (1-based, all cells counted) and its first joined line."""
+    """The joined text, and for every code cell its number (1-based, all cells counted), its first joined line, and its
+    source as it stands in the file."""
 
     text: str
     numbers: tuple[int, ...]
     starts: tuple[int, ...]
+    sources: tuple[str, ...] = ()
 
     def to_cell(self, line: int) -> tuple[int, int]:
         """The cell and the line inside it of a line of the joined text."""
@@ -34,25 +36,37 @@ class Notebook:
         end = self.starts[at + 1] - 1 if at + 1 < len(self.starts) else len(lines)
         return "\n".join(lines[self.starts[at] - 1 : end])
 
+    def get_source(self, cell: int) -> str:
+        """The source of one code cell as it stands in the file, with what only IPython understands."""
+        return self.sources[self.numbers.index(cell)]
+
+    def into_cell(self, span: Span) -> Span:
+        """A span of the joined text inside the cell that it starts in."""
+        cell, line = self.to_cell(span.line)
+        # What takes away the last line of a cell ends at the start of the next one.
+        end = line + span.end_line - span.line
+        return replace(span, line=line, end_line=min(end, len(split_lines(self.get_cell_text(cell))) + 1))
+
+    def out_of_cell(self, span: Span, cell: int) -> Span:
+        """A span inside a cell as a span of the joined text."""
+        start = self.starts[self.numbers.index(cell)] - 1
+        return replace(span, line=span.line + start, end_line=span.end_line + start)
+
     def localise(self, finding: Diagnostic) -> Diagnostic:
         """The finding with its spans inside the cell it lies in."""
         path = finding.span.path
         cell = self.to_cell(finding.span.line)[0]
 
         def move(span: Span) -> Span:
-            if span.path != path:
-                return span
-            first, last = self.to_cell(span.line), self.to_cell(span.end_line)
-            return replace(span, line=first[1], end_line=last[1])
+            return span if span.path != path else self.into_cell(span)
 
         def note(label: Label) -> Label:
             other = self.to_cell(label.span.line)[0] if label.span.path == path else cell
             told = label.message if other == cell else f"{label.message} (in cell {other})"
             return Label(move(label.span), told)
 
-        # A notebook is JSON: fixes are shown for its cells, never written into it.
         fixes = tuple(
-            Fix(fix.message, tuple(Edit(move(edit.span), edit.content) for edit in fix.edits), Applicability.DISPLAY)
+            replace(fix, edits=tuple(Edit(move(edit.span), edit.content) for edit in fix.edits))
             for fix in finding.fixes
             if all(self.to_cell(edit.span.line)[0] == cell for edit in fix.edits)
         )
@@ -78,12 +92,14 @@ def read_notebook(text: str) -> Notebook | Unreadable:
     lines: list[str] = []
     numbers: list[int] = []
     starts: list[int] = []
+    sources: list[str] = []
     for number, cell in enumerate(cells, start=1):
         if isinstance(cell, dict) and cell.get("cell_type") == "code":
             numbers.append(number)
             starts.append(len(lines) + 1)
-            lines.extend(_to_python(_cell_source(cell)))
-    return Notebook("".join(line + "\n" for line in lines), tuple(numbers), tuple(starts))
+            sources.append(_cell_source(cell))
+            lines.extend(_to_python(sources[-1]))
+    return Notebook("".join(line + "\n" for line in lines), tuple(numbers), tuple(starts), tuple(sources))
 
 
 def _find_cells(document: dict[str, object]) -> list[object] | None:

@@ -18,7 +18,8 @@ class Report(Sequence[Diagnostic]):
     """The findings that are reported, in order of path, place and code; a sequence of `Diagnostic`.
 
     `suppressed` are those that comments silence, `known` the number that the baseline holds, `fixed` the number that
-    were repaired, `files` the number of files checked.
+    were repaired, `files` the number of files checked. `has_all_fixes` is False while findings lack the fixes that need
+    the syntax tree.
 
     >>> len(Report(()))
     0
@@ -30,6 +31,7 @@ class Report(Sequence[Diagnostic]):
     fixed: int = 0
     files: int = 0
     sources: Sources = field(default_factory=Sources)
+    has_all_fixes: bool = True
     root: str = ""
 
     def __len__(self) -> int:

@@ -24,6 +24,11 @@ class Outcome:
 Cli = Callable[..., Outcome]
 
 
+def finding_lines(result: Outcome) -> list[str]:
+    """The lines of the concise format that are findings, without the summary behind them."""
+    return [line for line in result.out.splitlines() if re.match(r"\S+?:\d+:\d+-", line) or ":cell " in line]
+
+
 CODES = {"AH101": "tensor-shape", "AH102": "tensor-dtype", "AH201": "host-sync", "AH301": "print-effect"}
 _MARK = re.compile(r"bad(?P<code>AH\d{3})(?P<extra>_likely|_possible|_info|_fix)?")
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_support import Cli
+from cli_support import Cli, finding_lines
 
 from autohybrid.config import FORMATS
 
@@ -188,5 +188,5 @@ def test_findings_come_in_order_of_path_line_and_column(cli: Cli, tmp_path: Path
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "z.py").write_text("badAH102\n")
     result = cli("check", "b.py", ".")
-    places = [line.split(": ")[0] + " " + line.split()[1] for line in result.out.splitlines()[:-1]]
+    places = [line.split(": ")[0] + " " + line.split()[1] for line in finding_lines(result)]
     assert places == ["a/z.py:1:1-1:9 AH102", "b.py:1:5-1:13 AH201", "b.py:1:15-1:23 AH101", "b.py:2:1-2:9 AH101"]

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_support import Cli
+from cli_support import Cli, finding_lines
 
 from autohybrid.cli.guard import Guard
 from autohybrid.config import FORMATS
@@ -130,7 +130,7 @@ def test_a_baseline_hides_what_it_knows_wherever_it_moved(cli: Cli, three: Path)
     assert (result.code, result.out, result.err) == (0, "", "autohybrid: wrote 3 findings to known.json\n")
     (three / "a.py").write_text("y = 1\nbadAH101\n\nx = badAH102_likely, badAH201_fix\nbadAH301\nbadAH101\n")
     result = cli("check", ".", "--baseline", "known.json")
-    assert [line.split()[0] for line in result.out.splitlines()[:-1]] == ["a.py:5:1-5:9:", "a.py:6:1-6:9:"]
+    assert [line.split()[0] for line in finding_lines(result)] == ["a.py:5:1-5:9:", "a.py:6:1-6:9:"]
     assert "(3 known findings in the baseline)" in result.out
 
 

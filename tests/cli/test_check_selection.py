@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_support import Cli, Outcome
+from cli_support import Cli, Outcome, finding_lines
 
 pytestmark = pytest.mark.usefixtures("fake_rules")
 
@@ -15,7 +15,7 @@ EVERY = "badAH101\nbadAH102\nbadAH201\nbadAH301\n"
 
 def found(result: Outcome) -> list[str]:
     assert result.code in (0, 1), result.err
-    return [line.split()[1] for line in result.out.splitlines()[:-1]]
+    return [line.split()[1] for line in finding_lines(result)]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_per_file_ignores_hold_for_matching_files_only(cli: Cli, tmp_path: Path)
     (tmp_path / "a.py").write_text(EVERY)
     (tmp_path / "tests" / "b.py").write_text(EVERY)
     result = cli("check", ".", "--per-file-ignores", "tests/**:AH1,AH2", "--per-file-ignores", "a.py:AH3")
-    assert [line.split()[0][:5] for line in result.out.splitlines()[:-1]] == ["a.py:"] * 3 + ["tests"]
+    assert [line.split()[0][:5] for line in finding_lines(result)] == ["a.py:"] * 3 + ["tests"]
     assert found(result) == ["AH101", "AH102", "AH201", "AH301"]
 
 
@@ -140,7 +140,7 @@ def tree(tmp_path: Path) -> Path:
 
 def files(result: Outcome) -> list[str]:
     assert result.code in (0, 1), result.err
-    return [line.split(":")[0] for line in result.out.splitlines()[:-1]]
+    return [line.split(":")[0] for line in finding_lines(result)]
 
 
 def test_gitignore_and_the_usual_folders_are_skipped(cli: Cli, tree: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cli_support import Cli, Outcome
 
-from autohybrid.cli import fixing
 from autohybrid.diagnostics.model import Applicability, Diagnostic, Edit, Fix
+from autohybrid.transform import notebook_cells
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +71,7 @@ WRONG = {
 
 def inject(monkeypatch: pytest.MonkeyPatch, code: str, text: str) -> None:
     """Let the fix of a rule write something else."""
-    real = fixing.complete
+    real = notebook_cells.complete
 
     def complete(findings: Iterable[Diagnostic], get_text: Callable[[str], str]) -> list[Diagnostic]:
         found = real(findings, get_text)
@@ -81,7 +81,7 @@ def inject(monkeypatch: pytest.MonkeyPatch, code: str, text: str) -> None:
             for item in found
         ]
 
-    monkeypatch.setattr(fixing, "complete", complete)
+    monkeypatch.setattr(notebook_cells, "complete", complete)
 
 
 @pytest.mark.parametrize("text", WRONG)

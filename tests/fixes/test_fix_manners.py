@@ -56,12 +56,23 @@ def test_check_alone_loads_no_fixes_and_no_libcst() -> None:
     code = (
         "import sys\n"
         "from autohybrid.cli.main import main\n"
-        "code = main(['check', '--no-cache', '-'])\n"
+        "code = main(['check', '--no-cache', '--output-format', 'github', '-'])\n"
         "print(code, [m for m in sys.modules if m.startswith(('libcst', 'numpy', 'autohybrid.transform'))])"
     )
     source = forward("return F.relu(x)[1:]")
     run = subprocess.run([sys.executable, "-c", code], input=source, capture_output=True, text=True, check=False)
     assert run.stdout.strip().split("\n")[-1] == "1 []", run.stderr
+
+
+def test_a_short_report_counts_every_fix_and_a_long_one_says_at_least() -> None:
+    def summary(count: int) -> str:
+        body = "\n".join([*["y = x / x.max().asscalar()"] * count, "return F.relu(x)[1:] + y"])
+        command = [sys.executable, "-m", "autohybrid", "check", "--no-cache", "-"]
+        run = subprocess.run(command, input=forward(body), capture_output=True, text=True, check=False)
+        return run.stdout.strip().split("\n")[-1]
+
+    assert summary(2) == "1 fixable with `--fix`, 2 more with `--fix --unsafe-fixes`."
+    assert summary(120) == "At least 1 fixable with `--fix --unsafe-fixes`."
 
 
 @pytest.mark.parametrize("body", ["return F.relu(x)[1:]", "return x / x.max().asscalar()"])

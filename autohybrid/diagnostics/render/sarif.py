@@ -89,7 +89,9 @@ def _result(finding: Diagnostic, fingerprint: str, index: dict[str, int], report
         result["ruleIndex"] = index[finding.code]
     if finding.labels:
         result["relatedLocations"] = [_related(at, label) for at, label in enumerate(finding.labels)]
-    fixes = [_fix(fix) for fix in finding.fixes if fix.applicability is not Applicability.DISPLAY]
+    # A region counts the lines of the file, which for a notebook are not those of its cells.
+    usable = finding.fixes if finding.cell is None else ()
+    fixes = [_fix(fix) for fix in usable if fix.applicability is not Applicability.DISPLAY]
     if fixes:
         result["fixes"] = fixes
     if finding.suppressed is not None:

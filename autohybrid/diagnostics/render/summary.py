@@ -30,8 +30,9 @@ def _fix_line(report: Report) -> str:
     applicabilities = [{fix.applicability for fix in finding.fixes} for finding in report if finding.fixes]
     safe = sum(Applicability.SAFE in found for found in applicabilities)
     unsafe = sum(Applicability.UNSAFE in found and Applicability.SAFE not in found for found in applicabilities)
+    least = "" if report.has_all_fixes else "At least "
     if safe and unsafe:
-        return f"{safe:,} fixable with `--fix`, {unsafe:,} more with `--fix --unsafe-fixes`."
+        return f"{least}{safe:,} fixable with `--fix`, {unsafe:,} more with `--fix --unsafe-fixes`."
     if safe:
-        return f"{safe:,} fixable with `--fix`."
-    return f"{unsafe:,} fixable with `--fix --unsafe-fixes`." if unsafe else ""
+        return f"{least}{safe:,} fixable with `--fix`."
+    return f"{least}{unsafe:,} fixable with `--fix --unsafe-fixes`." if unsafe else ""
