@@ -15,6 +15,7 @@ from autohybrid.tensor.array import INPLACE_REFUSED, NDArray, refuse_inplace, wr
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.backend import array_namespace, namespace_of
 from autohybrid.tensor.frontend import BoundCall
+from autohybrid.tensor.observing import observing
 from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import get_operator
 from autohybrid.tensor.quiet import hush, unhush
@@ -204,6 +205,8 @@ def record_call(
     op: OpDef, attrs: Attrs, xp: Any, inputs: Sequence[NDArray], results: Sequence[Any], outputs: Sequence[NDArray]
 ) -> None:
     """Put a call on the tape when one of its inputs is on it. `results` are all raw outputs, `outputs` the visible."""
+    if observing.observer is not None:
+        observing.observer(op, outputs)
     if not any([x._entry is not None for x in inputs]):
         return
     effect = None

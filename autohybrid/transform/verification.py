@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from autohybrid.errors import HybridizeError
 from autohybrid.graph.function import GraphFunction
@@ -19,56 +18,97 @@ from autohybrid.tensor import random_state
 from autohybrid.tensor.array import NDArray, mark_variable, wrap
 from autohybrid.tensor.backend import to_host
 from autohybrid.tensor.tape import Variable, run_backward, state
+from autohybrid.transform.first_difference import Host, describe_first, difference
 
-_TOLERANCE = {"float16": (1e-2, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-7, 1e-9)}
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One number of a run that is compared: what it is, and its values (None: no gradient flows)."""
+
+    what: str
+    values: Host | None
 
 
 def verify(block: Any, function: GraphFunction, structure: Structure, arrays: Sequence[NDArray]) -> None:
     """Compare a compiled call of `block` with the imperative one. Raises HybridizeError where they differ.
 
-    The message names the first result that differs, its node, and how far apart the values are.
+    The message names the first result that differs, how far apart the values are, and the first operator call inside
+    the block at which the two part.
     """
-    expected = _run(block, lambda given: _imperative(block, unflatten(structure, iter(given))), arrays)
-    found = _run(block, function, arrays)
-    for what, theirs, ours in zip(("output", "gradient of argument"), expected, found):
-        if len(theirs) != len(ours):
-            raise HybridizeError(f"{_name(block)}: {len(ours)} values of kind {what} where there are {len(theirs)}")
-        for index, (a, b) in enumerate(zip(theirs, ours)):
-            problem = _difference(a, b)
-            if problem:
-                node = f" (node `{function.outputs.heads[index][0].name}`)" if what == "output" else ""
-                raise HybridizeError(f"{_name(block)}: {what} {index}{node} of the compiled call {problem}")
+
+    def imperative(given: list[NDArray]) -> Any:
+        return _imperative(block, unflatten(structure, iter(given)))
+
+    expected, found = _run(block, imperative, arrays), _run(block, function, arrays)
+    problem = _first_problem(expected, found)
+    if problem is None:
+        return
+    with _undone(block):
+        where = describe_first(function, arrays, lambda given: _run_once(block, imperative, given))
+    raise HybridizeError(f"hybridize(verify=True): {type(block).__name__} `{block.name}`: {problem}{where}")
 
 
-def _name(block: Any) -> str:
-    return f"hybridize(verify=True): {type(block).__name__} `{block.name}`"
+def _first_problem(expected: Sequence[_Found], found: Sequence[_Found]) -> str | None:
+    if [f.what for f in expected] != [f.what for f in found]:
+        return f"the compiled call gives {len(found)} values where the imperative one gives {len(expected)}"
+    for a, b in zip(expected, found):
+        if a.values is None or b.values is None:
+            if a.values is not b.values:
+                return f"{a.what} is {'0' if b.values is None else 'there'} in the compiled call only"
+            continue
+        problem = difference(a.values, b.values)
+        if problem:
+            return f"{a.what} of the compiled call {problem}"
+    return None
 
 
-Results = tuple[list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]
+def _run_once(block: Any, call: Callable[[list[NDArray]], Any], arrays: list[NDArray]) -> None:
+    with _undone(block):
+        call(arrays)
 
 
-def _run(block: Any, call: Callable[[list[NDArray]], Any], arrays: Sequence[NDArray]) -> Results:
-    """Outputs and gradients of one run on copies of the arguments."""
+def _run(block: Any, call: Callable[[list[NDArray]], Any], arrays: Sequence[NDArray]) -> list[_Found]:
+    """Outputs, gradients, written arguments and auxiliary states of one run on copies of the arguments."""
     with _undone(block):
         copies = [wrap(a._data.copy(), a._ctx) for a in arrays]
-        variables = []
-        for copy, original in zip(copies, arrays):
+        variables: dict[str, Variable] = {}
+        for index, (copy, original) in enumerate(zip(copies, arrays)):
             if state.recording and original._entry is not None:
                 mark_variable(copy, wrap(copy._data * 0, copy._ctx), "write")
                 assert copy._entry is not None
-                variables.append(copy._entry[0])
+                variables[f"gradient of argument {index}"] = copy._entry[0]
+        variables.update(_parameter_variables(block))
         leaves: list[NDArray] = []
         flatten(call(copies), leaves)
-        outputs = [to_host(leaf._data).copy() for leaf in leaves]
-        return outputs, _gradients(leaves, variables)
+        found = [_Found(f"output {i}", _host(leaf)) for i, leaf in enumerate(leaves)]
+        found += [_Found(f"argument {i} after the call", _host(copy)) for i, copy in enumerate(copies)]
+        found += _gradients(leaves, variables)
+        states = [p for p in block.collect_params().values() if p.grad_req == "null" and p._data]
+        return found + [_Found(f"auxiliary state `{p.name}`", _host(p._data[0])) for p in states]
 
 
-def _gradients(leaves: Sequence[NDArray], variables: Sequence[Variable]) -> list[np.ndarray[Any, Any]]:
+def _parameter_variables(block: Any) -> dict[str, Variable]:
+    if not state.recording:
+        return {}
+    return {
+        f"gradient of parameter `{p.name}`": array._entry[0]
+        for p in block.collect_params().values()
+        for array in (p._data or ())
+        if array._entry is not None and isinstance(array._entry[0], Variable)
+    }
+
+
+def _gradients(leaves: Sequence[NDArray], variables: dict[str, Variable]) -> list[_Found]:
     heads = [leaf for leaf in leaves if leaf._entry is not None]
     if not heads or not variables:
         return []
-    found = run_backward(heads, None, list(variables), False, False, state.training)
-    return [np.zeros(()) if g is None else to_host(g._data).copy() for g in found]
+    found = run_backward(heads, None, list(variables.values()), False, False, state.training)
+    return [_Found(what, None if g is None else _host(g)) for what, g in zip(variables, found)]
+
+
+def _host(array: NDArray) -> Host:
+    copied: Host = to_host(array._data).copy()
+    return copied
 
 
 def _imperative(block: Any, args: tuple[Any, ...]) -> Any:
@@ -102,14 +142,3 @@ def _undone(block: Any) -> Iterator[None]:
         random_state.restore(numbers)
         for array, values in kept:
             array._store(values)
-
-
-def _difference(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> str:
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return f"has shape {b.shape} and dtype {b.dtype}, the imperative one {a.shape} and {a.dtype}"
-    rtol, atol = _TOLERANCE.get(a.dtype.name, (0.0, 0.0))
-    if np.allclose(a, b, rtol, atol, equal_nan=True):
-        return ""
-    return (
-        f"differs from the imperative one by up to {np.nanmax(np.abs(a.astype('float64') - b.astype('float64'))):.3g}"
-    )

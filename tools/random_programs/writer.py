@@ -1,7 +1,8 @@
 """Random well-typed `hybrid_forward`s as source text: tensors, lists, branches, loops, helpers, states, writes.
 
 Every program terminates and stays finite (values pass through tanh), takes two tensors of shape (3, 4) and returns
-tensors. What a program draws comes from one Random, so a seed is a program.
+tensors. Elements are scaled where they change places, since a sum must not be compared with a sum of the same elements
+in another order. What a program draws comes from one Random, so a seed is a program.
 """
 
 from __future__ import annotations
@@ -122,9 +123,9 @@ class ProgramWriter:
             f"F.where({t} > 0, {self.tensor(0)}, {self.tensor(0)})",
             f"({t} * {self.tensor(0)}.shape[0])",
             f"({t} * ({self.tensor(0)} > {self.random.choice((0, 0.25))}))",
-            f"{t}.reshape(({self.tensor(0)}.shape[1], -1)).T",
+            f"({t} * 0.9).reshape(({self.tensor(0)}.shape[1], -1)).T",
             f"({t} - {self.tensor(0)}[:, {self.random.randint(-4, 3)}].expand_dims(1))",
-            f"{t}[::-1]",
+            f"({t} * 0.9)[::-1]",
             f"F.broadcast_add({t}, {self.tensor(0)}.max(axis={self.random.randint(0, 1)}, keepdims=True))",
         ]
         if self.lists:
@@ -231,7 +232,7 @@ class ProgramWriter:
     def _split(self, depth: int, nesting: int) -> None:
         left, right = self.fresh("a"), self.fresh("b")
         self.emit(depth, f"{left}, {right} = F.split({self.tensor(1)}, num_outputs=2, axis=1)")
-        joined = self.random.choice((f"{right}, {left}", f"{left}, {left} - {right}"))
+        joined = self.random.choice((f"{right} * 0.9, {left}", f"{left}, {left} - {right}"))
         self.emit(depth, f"{self.random.choice(self.tensors)} = F.concat({joined}, dim=1)")
 
     def _pause(self, depth: int, nesting: int) -> None:
