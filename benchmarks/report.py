@@ -93,6 +93,9 @@ _TAIL = """
   each call that is under way. Results are always fresh.
 - Convolutions read their columns in blocks of rows that stay in the cache; depthwise ones go a few planes at a time.
   LSTM layers need one tanh a step.
+- Calls on large batches whose rows do not depend on each other run in several threads, each on a part of the rows
+  (`graph/row_split.py`): as many as `AUTOHYBRID_THREADS` or `OMP_NUM_THREADS` says, else as there are processors. Other
+  calls use the threads of NumPy's BLAS (`OPENBLAS_NUM_THREADS`).
 
 Every step computes each number by the same operations as the plain interpreter, and the tests compare the two bit for
 bit (`tests/graph/test_generated.py`, `tests/graph/test_memory_plan.py`).

@@ -14,6 +14,7 @@ from autohybrid.graph.codegen import generate
 from autohybrid.graph.interpreter import run
 from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.graph.recorded_call import RecordedCalls
+from autohybrid.graph.row_split import split_call
 from autohybrid.graph.structure import ARRAY, Structure, unflatten
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
@@ -148,5 +149,6 @@ class GraphFunction:
         key = (signature, train)
         found = self._code.get(key)
         if found is None:
-            found = self._code[key] = generate(self, signature, train)
+            found = split_call(self, signature, train, generate) or generate(self, signature, train)
+            self._code[key] = found
         return found

@@ -92,6 +92,7 @@ def _record(name: str, aliases: tuple[str, ...], doc: str, *more: Attr) -> OpDef
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
         grad=_grad,
+        by_rows=lambda attrs, ins: (0,),
         aliases=aliases,
         doc=doc,
         samples=_SAMPLES,

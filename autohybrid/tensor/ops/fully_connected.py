@@ -73,6 +73,10 @@ def _fast(call: Any) -> list[str] | None:
     return lines
 
 
+def _cut_rows(attrs: Attrs, ins: Shapes) -> tuple[int, ...]:
+    return (0,) if ins[0] is not None and len(ins[0]) > 1 else ()
+
+
 def _flops(attrs: Attrs, ins: Shapes, out: tuple[int, ...]) -> int:
     weight = ins[1]
     return 0 if weight is None else 2 * math.prod(out) * weight[1]
@@ -100,6 +104,7 @@ OPERATORS = (
         infer_dtype=same_floating,
         grad=_grad,
         fast=_fast,
+        by_rows=_cut_rows,
         flops=_flops,
         aliases=("_npx_fully_connected", "_sparse_FullyConnected"),
         doc="""`data @ weight.T + bias`, weight of shape (num_hidden, width), bias of shape (num_hidden,).

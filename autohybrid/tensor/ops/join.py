@@ -109,6 +109,10 @@ def _infer_joined(infer: Any) -> Any:
     return infer_shape
 
 
+def _cut_rows(attrs: Attrs, ins: Shapes) -> Sequence[int]:
+    return range(len(ins)) if ins[0] is not None and attrs.dim % len(ins[0]) else ()
+
+
 OPERATORS: tuple[OpDef, ...] = (
     OpDef(
         "Concat",
@@ -116,6 +120,7 @@ OPERATORS: tuple[OpDef, ...] = (
         attrs=(_COUNT, Attr("dim", "int", 1, doc="the axis to join along")),
         variadic="num_args",
         infer_shape=_infer_joined(_infer_concat),
+        by_rows=_cut_rows,
         grad=_grad_concat,
         aliases=("concat", "_sparse_concat"),
         doc="The arrays joined along axis `dim` (1 by default, unlike NumPy); all other extents are equal.",

@@ -143,6 +143,7 @@ OPERATORS = (
         infer_shape=_lrn_shape,
         infer_dtype=same_floating,
         grad=_lrn_grad,
+        by_rows=lambda attrs, ins: (0,),
         doc="""data / (knorm + alpha / nsize * s) ** beta, s the sum of squares over the `nsize` channels around
         each one.""",
         samples=(

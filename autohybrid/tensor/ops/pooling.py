@@ -275,6 +275,7 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
+        by_rows=lambda attrs, ins: (0,),
         aliases=("_npx_pooling",),
         doc="""Pools data (n, channel, spatial...), of 1 to 3 spatial axes, over windows of `kernel`.
 

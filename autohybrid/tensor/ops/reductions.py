@@ -170,6 +170,11 @@ def _prod_others_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     return nonzero / filled * (at_numbers + at_zero)
 
 
+def _cut_rows(attrs: Attrs, ins: Shapes) -> tuple[int, ...]:
+    shape = ins[0]
+    return () if shape is None or 0 in reduced_axes(attrs.axis, len(shape), attrs.exclude) else (0,)
+
+
 def _record(
     name: str,
     kernel: Callable[..., Any],
@@ -184,6 +189,7 @@ def _record(
         attrs=REDUCE_ATTRS,
         infer_shape=infer_reduced,
         grad=gradient,
+        by_rows=_cut_rows,
         aliases=aliases,
         methods=(name,),
         doc=f"{doc} over `axis`, an int or a tuple (default: all axes, which leaves shape (1,)).",

@@ -182,6 +182,7 @@ OPERATORS: tuple[OpDef, ...] = (
         grad=_grad_slice_axis,
         methods=("slice_axis",),
         view=True,
+        by_rows=lambda attrs, ins: (0,) if ins[0] is not None and attrs.axis % len(ins[0]) else (),
         doc="`data[begin:end]` along one axis. Unlike `slice`, bounds outside the axis and empty ranges are refused.",
         samples=(
             Sample(((3, 4, 5),), {"axis": 1, "begin": 1, "end": 3}),

@@ -234,6 +234,10 @@ def _activation_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence
     return [data], [data]
 
 
+def _cut_rows(attrs: Attrs, ins: Shapes) -> tuple[int, ...]:
+    return (0,) if len(ins) == 1 and ins[0] is not None and attrs.axis % len(ins[0]) else ()
+
+
 _SHAPES = (
     Sample(((2, 3, 5),)),
     Sample(((1, 1),)),
@@ -261,6 +265,7 @@ _SOFTMAX = OpDef(
     grad=_softmax_grad,
     aliases=("_npx_softmax",),
     methods=("softmax",),
+    by_rows=_cut_rows,
     fast=Elementwise(_template_lines, _has_template, rows=True),
     doc="""exp(data / temperature), normalised along `axis`. With `use_length`, positions at or past `length` (the
     shape of data without `axis`, int32 or int64) are 0.""",
@@ -285,6 +290,7 @@ OPERATORS = (
         "log_softmax",
         _log_softmax,
         attrs=_ATTRS,
+        by_rows=_cut_rows,
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
         grad=_log_softmax_grad,

@@ -174,6 +174,7 @@ OPERATORS: tuple[OpDef, ...] = (
         grad=_grad_transpose,
         methods=("transpose",),
         view=True,
+        by_rows=lambda attrs, ins: (0,) if attrs.axes and attrs.axes[0] == 0 else (),
         fast=View(lambda call: f"{call.inputs[0]}.transpose({_permutation(call.attrs.axes, len(call.out_shape))})"),
         doc="`data` with its axes permuted: axis k of the result is axis `axes[k]` of `data`. No negative axes.",
         samples=(
