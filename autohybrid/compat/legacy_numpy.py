@@ -48,7 +48,7 @@ def restore_names() -> None:
         if name not in vars(np):
             setattr(np, name, value)
     if np.fromstring is not _fromstring:
-        np.fromstring = _fromstring
+        setattr(np, "fromstring", _fromstring)  # noqa: B010 - NumPy declares it with overloads
 
 
 _text_fromstring = np.fromstring

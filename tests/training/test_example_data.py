@@ -101,3 +101,11 @@ def test_a_wrong_gradient_differs_from_finite_differences() -> None:
     stopped = mx.sym.var("a") + mx.sym.stop_gradient(mx.sym.var("a") ** 2)
     with pytest.raises(AssertionError, match="NUMERICAL_a"):
         test_utils.check_numeric_gradient(stopped, {"a": np.array([1.0, 2.0])})
+
+
+def test_batches_of_numpy_arrays_are_float32() -> None:
+    for array in (np.zeros((4, 2)), np.arange(4), np.zeros(4, "uint8"), np.zeros(4, bool)):
+        iterator = mx.io.NDArrayIter(array, batch_size=2)
+        assert iterator.provide_data[0].dtype is np.float32 and next(iterator).data[0].dtype is np.float32
+    kept, shuffled = (mx.io.NDArrayIter(mx.nd.zeros(4, dtype="int8"), batch_size=2, shuffle=s) for s in (False, True))
+    assert (next(kept).data[0].dtype, next(shuffled).data[0].dtype) == (np.int8, np.float32)

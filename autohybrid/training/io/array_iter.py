@@ -168,7 +168,7 @@ def _as_array(name: str, array: Any) -> Any:
     if hasattr(array, "tocsr"):  # a matrix of scipy.sparse
         return nd.sparse.array(array)
     if isinstance(array, np.ndarray):
-        return nd.array(array, dtype=array.dtype)
+        return nd.array(array)  # float32, whatever it was: labels are bound beside scores in float32
     if hasattr(array, "shape") and hasattr(array, "__getitem__"):  # an h5py dataset stays on disk
         return array
     try:
@@ -183,5 +183,5 @@ def _permuted(array: Any, order: np.ndarray[Any, Any]) -> NDArray:
     if isinstance(array, NDArray) and array.stype != "default":
         return nd.array(array.asnumpy()[order], array.context, array.dtype).tostype(array.stype)
     if isinstance(array, NDArray):
-        return nd.array(array.asnumpy()[order], array.context, array.dtype)
+        return nd.array(array.asnumpy()[order], array.context)  # float32, as MXNet's shuffling makes it
     return nd.array(array[:][order])
