@@ -39,6 +39,10 @@ def pool(workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="autohybrid")
 
 
+if hasattr(os, "register_at_fork"):  # the threads stay behind in the parent; a worker process gets its own
+    os.register_at_fork(after_in_child=pool.cache_clear)
+
+
 class _BlasThreads:
     """The number of threads of the OpenBLAS that NumPy brought; the first of nested limits keeps and restores it."""
 

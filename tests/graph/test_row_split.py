@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -181,3 +183,15 @@ def test_limits_of_blas_threads_nest() -> None:
             assert count() == 1
         assert count() == 1
     assert count() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    net, x = Lambda(lambda F, x: F.tanh(x) * 2), random(6, 4)
+    compiled(net, x)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that waits for threads that are not there
+        net(x)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
