@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autohybrid.graph.cached_op import CachedOp
-from autohybrid.ndarray import _internal, contrib, image, linalg, ndarray, random, sparse
+from autohybrid.ndarray import _internal, contrib, image, linalg, ndarray, op, random, sparse
 from autohybrid.tensor import arithmetic as _arithmetic
 from autohybrid.tensor import composites as _composites
 from autohybrid.tensor import copying as _copying
@@ -36,6 +36,7 @@ __all__ = [
     "image",
     "linalg",
     "ndarray",
+    "op",
     "random",
     "sparse",
     "true_divide",

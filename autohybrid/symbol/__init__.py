@@ -10,7 +10,7 @@ from autohybrid.graph.compose import Group, Variable, load_json, var
 from autohybrid.graph.compose import call_operator as _call_operator
 from autohybrid.graph.symbol import Symbol
 from autohybrid.graph.symbol_functions import arange, eye, full, histogram, linspace, ones, split_v2, zeros
-from autohybrid.symbol import _internal, contrib, image, linalg, random, sparse
+from autohybrid.symbol import _internal, contrib, image, linalg, op, random, sparse
 from autohybrid.tensor.arithmetic import BINARY as _BINARY
 from autohybrid.tensor.modules import lazy_namespace as _lazy_namespace
 
@@ -43,5 +43,5 @@ def load(fname: str | PathLike[str]) -> Symbol:
 __getattr__, __dir__ = _lazy_namespace(globals(), "", "autohybrid.symbol", _call_operator)
 __all__ = [
     "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full", "histogram", "image", "linalg",
-    "linspace", "load", "load_json", "ones", "random", "sparse", "split_v2", "var", "zeros",
+    "linspace", "load", "load_json", "ones", "op", "random", "sparse", "split_v2", "var", "zeros",
 ]  # fmt: skip

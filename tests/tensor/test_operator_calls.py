@@ -40,3 +40,9 @@ def test_operators_with_attributes_refuse_unknown_keywords(name: str) -> None:
 def test_an_array_is_never_ignored() -> None:
     with pytest.raises(MXNetError, match="unknown keyword argument `foo`"):
         nd.sqrt(nd.ones(2), foo=nd.ones(2))
+
+
+def test_the_operators_alone_are_in_op() -> None:
+    assert nd.op.relu(nd.array([-1.0, 2.0])).asnumpy().tolist() == [0, 2]
+    assert mx.sym.op.relu(mx.sym.Variable("a")).list_arguments() == ["a"]
+    assert mx.sym.contrib.uniform(shape=(2,)).infer_shape()[1] == [(2,)]
