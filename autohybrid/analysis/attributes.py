@@ -320,9 +320,9 @@ def namespace_member(frame: Frame, space: Namespace, name: str, node: ast.expr) 
 
 def _check_exists(frame: Frame, space: Namespace, name: str, node: ast.expr) -> None:
     facts = namespace_facts(space.path)
-    if f"<has {space.path}.{name}>" in frame.env:
+    if facts is None or name in facts.shared or frame.is_silent:
         return
-    if facts is None or name in facts.shared or frame.is_protected("AttributeError"):
+    if f"<has {space.path}.{name}>" in frame.env or frame.is_protected("AttributeError"):
         return
     if name in facts.array_only:
         owner = "array"

@@ -295,6 +295,11 @@ class Frame:
         """Whether this flow runs only on real arrays."""
         return EAGER in self.env
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing that happens to tensors here is reported."""
+        return self.quiet or EAGER in self.env
+
     def is_protected(self, exception: str) -> bool:
         """Whether a `try` around this place catches just this exception."""
         frame: Frame | None = self

@@ -104,8 +104,8 @@ class ModuleInfo:
 
     def calls_of(self, name: str) -> list[ast.Call]:
         """The calls in the file of what has this last name. Only what holds the name is looked through."""
-        text = self.file.text.replace("\r\n", "\n").replace("\r", "\n")
-        lines = [text.count("\n", 0, match.start()) + 1 for match in re.finditer(rf"\b{name}\s*\(", text)]
+        called = re.compile(rf"\b{name}\s*\(|\b{name}$")
+        lines = [number for number, line in enumerate(self.text.lines, 1) if name in line and called.search(line)]
         roots: list[ast.AST] = []
         for node in (*self.functions, *(info.node for info in self.classes if not (info.outer or info.in_function))):
             inside = {line for line in lines if node.lineno <= line <= (node.end_lineno or node.lineno)}

@@ -8,11 +8,10 @@ mxnet 1.9.1 and holds facts only. It is read on first use.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 
@@ -50,7 +49,8 @@ class MethodFacts:
 
 @cache
 def _data() -> Mapping[str, Any]:
-    loaded: Mapping[str, Any] = json.loads((Path(__file__).parent / "mxnet_names.json").read_text(encoding="utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "mxnet_names.json"), encoding="utf-8") as stream:
+        loaded: Mapping[str, Any] = json.load(stream)
     return loaded
 
 
@@ -105,6 +105,11 @@ def closest_name(name: str, path: str) -> str:
     facts = namespace_facts(path)
     if facts is None:
         return ""
-    public = [candidate for candidate in facts.shared if not candidate.startswith("_")]
-    found = get_close_matches(name, sorted(public), n=1, cutoff=0.7)
-    return found[0] if found else ""
+    return most_alike(name, (candidate for candidate in facts.shared if not candidate.startswith("_")), 0.7)
+
+
+def most_alike(name: str, candidates: Iterable[str], cutoff: float) -> str:
+    """The candidate that looks most like `name`, or an empty text where none comes near."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, sorted(candidates), 1, cutoff)), "")

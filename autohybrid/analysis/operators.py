@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 
 from autohybrid.analysis.events import EventKind
@@ -11,8 +11,14 @@ from autohybrid.analysis.evidence import TENSOR
 from autohybrid.analysis.expressions import shapes_differ
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.graph_loops import call_loop
-from autohybrid.analysis.mxnet_names import OperatorFacts, function_signature, namespace_facts, operator_facts
-from autohybrid.analysis.value_queries import walk
+from autohybrid.analysis.mxnet_names import (
+    OperatorFacts,
+    function_signature,
+    most_alike,
+    namespace_facts,
+    operator_facts,
+)
+from autohybrid.analysis.value_queries import inside, walk
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
@@ -43,15 +49,14 @@ def call_operator(frame: Frame, operator: Operator, arguments: Arguments, node: 
     name = operator.name
     if operator.root == "F" and name in _LOOPS:
         return call_loop(frame, name.partition(".")[2], arguments, node)
-    tensors = _tensors(arguments)
-    graph = any(tensor.graph for tensor in tensors)
+    parts = inside(arguments.all, 2)
     if operator.root == "nd":
-        return _call_on_arrays(frame, name, arguments, node, tensors, graph)
+        return _call_on_arrays(frame, name, arguments, node, parts)
     if operator.root == "sym":
         frame.report(EventKind.FOREIGN, node, name=name, how="symbol", confidence=Confidence.LIKELY)
-        return _result(frame, name, arguments, node, True)
-    if operator.root in ("np", "npx") and graph:
-        tensor = next(tensor for tensor in tensors if tensor.graph)
+        return _result(frame, name, arguments, node, True, parts)
+    tensor = _graph_tensor(parts)
+    if operator.root in ("np", "npx") and tensor is not None:
         confidence = Confidence.LIKELY
         frame.report(
             EventKind.FOREIGN,
@@ -64,10 +69,13 @@ def call_operator(frame: Frame, operator: Operator, arguments: Arguments, node: 
         )
     if operator.root in ("np", "npx") or name.startswith(("np.", "npx.")):
         return Tensor(sure=False, origin=frame.origin(node, "`{}` is a tensor"))
-    _check_arguments(frame, name, arguments, node, tensors)
+    if function_signature("sym", name) is None:
+        note_tensors(frame, operator_facts(name), arguments)
+    if not frame.is_silent:
+        _check_arguments(frame, name, arguments, node)
     if name in _NO_OUTPUT:
         return Unknown("no value")
-    return _result(frame, name, arguments, node, True)
+    return _result(frame, name, arguments, node, True, parts)
 
 
 def _shared_names() -> frozenset[str]:
@@ -75,42 +83,34 @@ def _shared_names() -> frozenset[str]:
     return facts.shared if facts is not None else frozenset()
 
 
-def _tensors(arguments: Arguments) -> list[Tensor]:
-    found: list[Tensor] = []
-    for value in arguments.all:
-        found.extend(part for part in walk(value, 2) if isinstance(part, Tensor))
-    return found
+def _graph_tensor(parts: Iterable[Value]) -> Tensor | None:
+    """The first tensor of the graph among values."""
+    return next((part for part in parts if part.__class__ is Tensor and part.graph), None)
 
 
-def _call_on_arrays(
-    frame: Frame, name: str, arguments: Arguments, node: ast.Call, tensors: list[Tensor], graph: bool
-) -> Value:
+def _call_on_arrays(frame: Frame, name: str, arguments: Arguments, node: ast.Call, parts: Sequence[Value]) -> Value:
     if name == "waitall":
         frame.report(EventKind.EFFECT, node, name="waitall", confidence=Confidence.LIKELY)
         return Unknown("no value")
-    if graph:
-        tensor = next(tensor for tensor in tensors if tensor.graph)
+    tensor = _graph_tensor(parts)
+    if tensor is not None:
         function = frame.text(node.func)
         shared = name in _shared_names()
         nodes = {"function": node.func if shared and isinstance(node.func, ast.Attribute) else None}
         frame.report(EventKind.FOREIGN, node, name=name, value=tensor, nodes=nodes, how="nd", function=function)
-        return _result(frame, name, arguments, node, True)
+        return _result(frame, name, arguments, node, True, parts)
     if name in ("save", "load"):
         return Unknown("a file")
-    return _result(frame, name, arguments, node, False)
+    return _result(frame, name, arguments, node, False, parts)
 
 
-def _result(frame: Frame, name: str, arguments: Arguments, node: ast.Call, graph: bool) -> Value:
-    tensors = _tensors(arguments)
-    unknown = any(isinstance(part, Unknown | Never) for value in arguments.all for part in walk(value, 2))
-    depends = (
-        unknown
-        or any(tensor.depends for tensor in tensors)
-        or any(isinstance(value, Parameter) for value in arguments.all)
-    )
-    cause = next((tensor for tensor in tensors if tensor.graph), None)
-    one = Tensor(graph=graph, depends=depends, origin=frame.origin(node, "`{}` is a tensor", cause))
-    return outputs_of(frame, name, arguments, one)
+def _result(
+    frame: Frame, name: str, arguments: Arguments, node: ast.Call, graph: bool, parts: Sequence[Value]
+) -> Value:
+    depends = any(isinstance(part, Unknown | Never) or (isinstance(part, Tensor) and part.depends) for part in parts)
+    depends = depends or any(isinstance(value, Parameter) for value in arguments.all)
+    origin = frame.origin(node, "`{}` is a tensor", _graph_tensor(parts))
+    return outputs_of(frame, name, arguments, Tensor(graph=graph, depends=depends, origin=origin))
 
 
 def outputs_of(frame: Frame, name: str, arguments: Arguments, one: Tensor) -> Value:
@@ -176,10 +176,8 @@ def _topk(kind: Value | None, one: Tensor) -> Value:
 
 
 # -- checks of `F.name(...)` ------------------------------------------------------------------------------------------
-def _check_arguments(frame: Frame, name: str, arguments: Arguments, node: ast.Call, tensors: list[Tensor]) -> None:
+def _check_arguments(frame: Frame, name: str, arguments: Arguments, node: ast.Call) -> None:
     facts = operator_facts(name)
-    if function_signature("sym", name) is None:
-        note_tensors(frame, facts, arguments)
     if "out" in arguments.keywords and name not in _NO_OUTPUT:
         frame.report(
             EventKind.AUGMENT,
@@ -269,7 +267,7 @@ def _check_keywords(frame: Frame, name: str, facts: OperatorFacts | None, argume
             confidence=Confidence.DEFINITE if exact else Confidence.LIKELY,
             nodes=_keyword_nodes(node, keyword),
             keyword=given,
-            closest=next(iter(get_close_matches(given, sorted(known), 1, 0.6)), ""),
+            closest=most_alike(given, known, 0.6),
             only_array=only_array,
             call=frame.text(node),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from autohybrid.analysis.values import (
     ANY,
@@ -22,6 +22,8 @@ from autohybrid.analysis.values import (
     members_of,
 )
 
+_HOLDERS = frozenset({Union, Seq, Map})
+
 
 def truth_of(value: Value) -> bool | None:
     """The truth value where it is the same in every run."""
@@ -39,17 +41,24 @@ def _truth_of_one(value: Value) -> bool | None:
     return None
 
 
-def walk(value: Value, depth: int = 3) -> Iterator[Value]:
-    """The value and what is inside its unions, sequences and maps, to a bounded depth."""
-    yield value
-    if depth == 0:
-        return
-    inner: tuple[Value, ...] = ()
+def inside(values: Iterable[Value], depth: int) -> list[Value]:
+    """The values and what is inside their unions, sequences and maps, to a bounded depth; each before its parts."""
+    found: list[Value] = []
+    for value in values:
+        found.append(value)
+        if depth and value.__class__ in _HOLDERS:
+            found.extend(inside(_held(value), depth - 1))
+    return found
+
+
+def _held(value: Value) -> tuple[Value, ...]:
     if isinstance(value, Union):
-        inner = value.members
-    elif isinstance(value, Seq):
-        inner = value.items if value.items is not None else (value.element,)
-    elif isinstance(value, Map):
-        inner = (*(item for _, item in value.items), value.element)
-    for member in inner:
-        yield from walk(member, depth - 1)
+        return value.members
+    if isinstance(value, Seq):
+        return value.items if value.items is not None else (value.element,)
+    return (*(item for _, item in value.items), value.element) if isinstance(value, Map) else ()
+
+
+def walk(value: Value, depth: int = 3) -> list[Value]:
+    """The value and what is inside it, to a bounded depth."""
+    return inside((value,), depth)
