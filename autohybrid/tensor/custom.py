@@ -114,6 +114,7 @@ class Session:
         self._operators: dict[Any, CustomOp] = {}
         self.arguments = tuple(prop.list_arguments())
         self.outputs = tuple(prop.list_outputs())
+        self.needs_heads: bool = bool(getattr(prop, "need_top_grad_", True))
         self.states = tuple(prop.list_auxiliary_states())
         self.inputs = (*self.arguments, *self.states)
         heads = [f"{name}_grad" for name in self.outputs]

@@ -139,3 +139,28 @@ def test_errors_name_what_is_wrong() -> None:
 def test_dtype_of_the_input_is_kept() -> None:
     outputs = nd.Custom(*[nd.ones((1, 2), dtype="float64")] * 2, nd.zeros((1,), dtype="float64"), **OP)
     assert outputs[0].dtype == np.float64
+
+
+class _Loss(mx.operator.CustomOp):
+    def forward(self, is_train: bool, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+        self.assign(out_data[0], req[0], in_data[0] ** 2)
+
+    def backward(self, req: Any, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any) -> None:
+        self.assign(in_grad[0], req[0], in_data[0] * 10)
+
+
+@mx.operator.register("headless_loss")
+class _LossProp(mx.operator.CustomOpProp):
+    def __init__(self) -> None:
+        super().__init__(need_top_grad=False)
+
+    def create_operator(self, ctx: Any, shapes: Any, dtypes: Any) -> _Loss:
+        return _Loss()
+
+
+def test_a_loss_needs_no_head_gradient() -> None:
+    symbol = mx.sym.Custom(mx.sym.var("data"), op_type="headless_loss")
+    executor = symbol.simple_bind(mx.cpu(), data=(2,))
+    executor.forward(is_train=True, data=nd.array([1, 2]))
+    executor.backward()
+    assert executor.grad_dict["data"].asnumpy().tolist() == [10, 20]

@@ -26,6 +26,8 @@ def _infer_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Sequence[str 
 
 def _gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     session = node.attrs.session
+    if not session.needs_heads:  # a loss: what flows back is its own affair, and no head gradient need be there
+        heads = [F.zeros_like(output) for output in node.outputs]
     result = F._backward_Custom(*heads, *node.inputs, *node.outputs, session=session, **node.attrs.given)
     gradients = list(result) if isinstance(result, (list, tuple)) else [result]
     return gradients + [None] * len(session.states)
