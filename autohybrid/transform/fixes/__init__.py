@@ -24,13 +24,15 @@ from autohybrid.transform.fixes.blocks import (
     fix_keyword_input,
     fix_missing_argument,
     fix_missing_super,
+    fix_none_result,
     fix_parameter_data,
     fix_parameter_operand,
     fix_parameter_shape,
     fix_random,
+    fix_unregistered,
     fix_unused_child,
 )
-from autohybrid.transform.fixes.branches import fix_bool_call, fix_boolean_operator, fix_condition
+from autohybrid.transform.fixes.branches import fix_bool_call, fix_boolean_operator, fix_condition, fix_training_branch
 from autohybrid.transform.fixes.helpers import inline_helper
 from autohybrid.transform.fixes.items import fix_item_assignment, fix_operator_module, fix_out_argument
 from autohybrid.transform.fixes.loops import (
@@ -50,6 +52,8 @@ from autohybrid.transform.fixes.operators import (
     fix_missing_operator,
     fix_positional_context,
     fix_symbol_operator,
+    fix_unknown_keyword,
+    fix_unknown_operator,
 )
 from autohybrid.transform.fixes.shapes import fix_named_shape, fix_sizes, fix_whole_shape
 from autohybrid.transform.fixes.site import ParsedFile, Site, make_fix, parse_file
@@ -114,20 +118,25 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
     "AH502": (fix_sizes, fix_shape_number, inline_helper),
     "AH503": (fix_unpacking,),
     "AH505": (fix_random,),
+    "AH507": (fix_training_branch,),
     "AH508": (unwrap_scope,),
     "AH511": (keep_array_branch,),
     "AH512": (remove_statement, read_attribute),
     "AH601": (fix_plain_child,),
     "AH602": (fix_unused_child,),
     "AH603": (fix_missing_argument,),
+    "AH606": (fix_none_result,),
     "AH607": (fix_constant_result,),
     "AH609": (fix_keyword_input,),
+    "AH611": (fix_unregistered,),
     "AH612": (fix_missing_super,),
     "AH701": (fix_missing_operator,),
+    "AH702": (fix_unknown_operator,),
     "AH703": (fix_array_operator,),
     "AH704": (fix_array_in_graph,),
     "AH705": (fix_symbol_operator,),
     "AH706": (fix_parameter_operand,),
+    "AH707": (fix_unknown_keyword,),
     "AH708": (fix_matrix_product,),
     "AH710": (fix_list_operand,),
     "AH713": (fix_positional_context,),

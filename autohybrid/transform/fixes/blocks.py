@@ -6,6 +6,7 @@ import ast
 import re
 
 from autohybrid.diagnostics.model import Edit, Fix
+from autohybrid.spans import Span
 from autohybrid.transform.fixes.lift import Lift, NotLiftableError
 from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix
 
@@ -166,3 +167,60 @@ def fix_constant_result(site: Site) -> Fix | None:
         return None
     text = f"{space}.broadcast_add({site.text(statement.value)}, {space}.sum({names[2]}) * 0)"
     return make_fix("let an input take part", [site.edit(statement.value, text)])
+
+
+def fix_unregistered(site: Site) -> Fix | None:
+    """`self.layers = [nn.Dense(3), ...]`: every block in it registered at the end of the constructor."""
+    statement = site.find((ast.Assign, ast.AnnAssign)) or next(iter(site.nodes), None)
+    statement = None if statement is None else site.statement(statement)
+    constructor = None if statement is None else site.function(statement)
+    if statement is None or not isinstance(constructor, FunctionNode) or constructor.name != "__init__":
+        return None
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    if len(targets) != 1 or not isinstance(targets[0], ast.Attribute) or site.text(targets[0].value) != "self":
+        return None
+    field, value = site.text(targets[0]), getattr(statement, "value", None)
+    if isinstance(value, ast.Dict | ast.DictComp):
+        blocks = f"{field}.values()"
+    elif isinstance(value, ast.List | ast.Tuple | ast.ListComp):
+        parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value.elt]
+        if any(isinstance(part, ast.List | ast.Tuple | ast.ListComp | ast.Starred) for part in parts):
+            return None
+        blocks = field
+    else:
+        return None
+    name, last = site.free_name("child", statement), constructor.body[-1]
+    indent = site.indent(constructor.body[0])
+    end = last.end_lineno or last.lineno
+    at = len(site.file.text.line(end)) + 1
+    text = f"\n{indent}for {name} in {blocks}:\n{indent}    self.register_child({name})"
+    return make_fix("register the blocks", [Edit(Span(site.file.path, end, at, end, at), text)])
+
+
+def fix_none_result(site: Site) -> Fix | None:
+    """`return y, None`: what there is of it; for an argument that may be None, decided by that argument."""
+    statement = site.find(ast.Return)
+    method = None if statement is None else site.function(statement)
+    if not isinstance(statement, ast.Return) or method is None or not isinstance(statement.value, ast.Tuple):
+        return None
+    optional = _optional_arguments(method)
+    items = [x for x in statement.value.elts if not (isinstance(x, ast.Constant) and x.value is None)]
+    doubtful = [x for x in items if isinstance(x, ast.Name) and x.id in optional]
+    sure = [x for x in items if x not in doubtful]
+    if not sure or len(doubtful) > 1 or (not doubtful and len(items) == len(statement.value.elts)):
+        return None
+    text = _listed([site.text(x) for x in sure])
+    if doubtful:
+        text = f"{text} if {site.text(doubtful[0])} is None else ({', '.join(site.text(x) for x in items)})"
+    return make_fix("return the tensors there are", [site.edit(statement.value, text)])
+
+
+def _optional_arguments(method: FunctionNode) -> set[str]:
+    """The arguments that are None unless given."""
+    with_default = zip(reversed(method.args.args), reversed(method.args.defaults))
+    found = {a.arg for a, default in with_default if isinstance(default, ast.Constant) and default.value is None}
+    return found - {x.id for x in ast.walk(method) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"

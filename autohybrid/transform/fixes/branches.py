@@ -11,27 +11,54 @@ from autohybrid.transform.fixes.site import Site, make_fix, needs_brackets
 
 def fix_condition(site: Site) -> Fix | None:
     """`if`, `elif` or a conditional expression on a tensor."""
+    test = _test_of(site)
+    space = "" if test is None else site.space(test)
+    condition = None if test is None or not space else condition_text(site, test, space)
+    if test is None or condition is None:
+        return None
+    return _fix_branch(site, site.parent(test), condition, "choose in the graph")
+
+
+def fix_training_branch(site: Site) -> Fix | None:
+    """`if autograd.is_training()`: a tensor of one element that is 1 in training and 0 elsewhere, and a choice by it.
+
+    Dropout of a one gives 0 or 2 in training and 1 elsewhere, so its distance from 1 is the mode.
+    """
+    call = site.find(ast.Call)
+    test = _test_of(site)
+    if not isinstance(call, ast.Call) or test is None or not site.text(call.func).endswith("is_training"):
+        return None
+    space = site.space(call)
+    condition = f"{space}.abs({space}.Dropout({space}.ones((1,)), p=0.5) - 1)"
+    if isinstance(test, ast.UnaryOp) and test.operand is call:
+        condition = f"1 - {condition}"
+    elif test is not call:
+        return None
+    return (
+        _fix_branch(site, site.parent(test), condition, "choose by the mode in the graph", both=True) if space else None
+    )
+
+
+def _test_of(site: Site) -> ast.expr | None:
+    """The whole condition of the branch that the marked expression is a part of."""
     test = next((node for node in site.nodes if isinstance(node, ast.expr)), None)
     while test is not None:
         parent = site.parent(test)
         if isinstance(parent, ast.If | ast.IfExp) and parent.test is test:
-            break
+            return test
         test = parent if isinstance(parent, ast.BoolOp | ast.UnaryOp | ast.Compare) else None
-    if test is None:
-        return None
-    branch, space = site.parent(test), site.space(test)
-    if not space:
-        return None
-    condition = condition_text(site, test, space)
-    if condition is None:
-        return None
-    message = "choose in the graph"
+    return None
+
+
+def _fix_branch(site: Site, branch: ast.AST | None, condition: str, message: str, *, both: bool = False) -> Fix | None:
     if isinstance(branch, ast.IfExp):
-        choice = choose(site, condition, branch.body, branch.orelse, branch)
+        choice = choose(site, condition, branch.body, branch.orelse, branch, both=both)
         if choice is None:
             return None
         return make_fix(message, [*choice.insertions(site, branch), site.edit(branch, choice.text)])
-    return _fix_statement(site, branch, condition, space, message) if isinstance(branch, ast.If) else None
+    if not isinstance(branch, ast.If):
+        return None
+    return _fix_statement(site, branch, condition, site.space(branch), message, both=both)
 
 
 def fix_boolean_operator(site: Site) -> Fix | None:
@@ -108,7 +135,7 @@ def _chain(site: Site, test: ast.Compare, space: str) -> str | None:
     return text
 
 
-def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, message: str) -> Fix | None:
+def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, message: str, *, both: bool) -> Fix | None:
     """`if` with one statement a side, or with a `return` on one side and the other after it."""
     if site.file.text.line(branch.lineno).lstrip().startswith("elif"):
         return None
@@ -124,7 +151,7 @@ def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, messa
             return make_fix(message, [site.restated(branch, chain[0], f"return {chain[1]}")])
         if len(rest) != 1 or not isinstance(rest[0], ast.Return) or rest[0].value is None:
             return None
-        choice = choose(site, condition, then.value, rest[0].value, branch)
+        choice = choose(site, condition, then.value, rest[0].value, branch, both=both)
         end = branch if branch.orelse else rest[0]
         return None if choice is None else make_fix(message, [_stated(site, branch, end, "return", choice)])
     if not isinstance(then, ast.Assign) or len(then.targets) != 1 or not isinstance(then.targets[0], ast.Name):
@@ -139,7 +166,7 @@ def _fix_statement(site: Site, branch: ast.If, condition: str, space: str, messa
         if not isinstance(last.targets[0], ast.Name) or last.targets[0].id != target:
             return None
         other = last.value
-    choice = choose(site, condition, then.value, other, branch)
+    choice = choose(site, condition, then.value, other, branch, both=both)
     return None if choice is None else make_fix(message, [_stated(site, branch, branch, f"{target} =", choice)])
 
 

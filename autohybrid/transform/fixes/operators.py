@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
+from dataclasses import replace
 
 from autohybrid.analysis.values import Namespace
-from autohybrid.diagnostics.model import Fix
+from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.transform.fixes.items import without_argument
 from autohybrid.transform.fixes.lift import Lift, NotLiftableError
 from autohybrid.transform.fixes.site import Site, make_fix, needs_brackets
@@ -25,6 +27,9 @@ _SIGNS = {
     "lesser_equal": "<=",
 }
 _LIMIT = 64
+_CLOSEST = re.compile(r"did you mean `([\w.]+)`\?")
+#: Operators of two tensors or of a number, which only a graph has, and what takes two tensors in both modes.
+_GRAPH_ONLY = {"hypot": "broadcast_hypot", "pow": "broadcast_power"}
 
 
 def fix_missing_operator(site: Site) -> Fix | None:
@@ -161,6 +166,40 @@ def fix_symbol_operator(site: Site) -> Fix | None:
                 root = root.value
             return make_fix(f"use `{site.space(call)}`", [site.edit(root, site.space(call))])
     return None
+
+
+def fix_unknown_operator(site: Site) -> Fix | None:
+    """`F.softmaxx(x)`: the operator of the closest name. `F.hypot(x, y)`, which arrays lack: `F.broadcast_hypot`."""
+    node = site.find(ast.Attribute)
+    call = None if node is None else site.parent(node)
+    if not isinstance(node, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not node:
+        return None
+    found = _CLOSEST.search(site.finding.help)
+    name = None if found is None else found[1].rpartition(".")[2]
+    if name is None and not any(site.is_number(item) for item in call.args):
+        name = _GRAPH_ONLY.get(node.attr)
+    if name is None:
+        return None
+    return make_fix(f"write `{name}`", [_renamed(site, node, name)])
+
+
+def _renamed(site: Site, node: ast.Attribute, name: str) -> Edit:
+    span = site.file.text.span(node)
+    return Edit(replace(span, line=span.end_line, column=span.end_column - len(node.attr)), name)
+
+
+def fix_unknown_keyword(site: Site) -> Fix | None:
+    """`F.softmax(x, axes=1)`: the keyword of the closest name."""
+    word = site.find(ast.keyword)
+    found = _CLOSEST.search(site.finding.help)
+    if not isinstance(word, ast.keyword) or word.arg is None or found is None:
+        return None
+    call = site.parent(word)
+    if isinstance(call, ast.Call) and any(other.arg == found[1] for other in call.keywords):
+        return None
+    span = site.file.text.span(word)
+    edit = Edit(replace(span, end_line=span.line, end_column=span.column + len(word.arg)), found[1])
+    return make_fix(f"write `{found[1]}=`", [edit])
 
 
 def fix_positional_context(site: Site) -> Fix | None:

@@ -30,8 +30,11 @@ class Choice:
         return [site.insert(statement, f"{self.before}\n{site.indent(statement)}")]
 
 
-def choose(site: Site, condition: str, then: ast.expr, otherwise: ast.expr | str, place: ast.AST) -> Choice | None:
-    """`then` where the condition holds, else `otherwise`; None where a side is no tensor."""
+def choose(
+    site: Site, condition: str, then: ast.expr, otherwise: ast.expr | str, place: ast.AST, *, both: bool = False
+) -> Choice | None:
+    """`then` where the condition holds, else `otherwise`; None where a side is no tensor. `both` sides may have to be
+    computed."""
     space = site.space(place)
     then_text = site.text(then)
     other_text = otherwise if isinstance(otherwise, str) else site.text(otherwise)
@@ -39,7 +42,7 @@ def choose(site: Site, condition: str, then: ast.expr, otherwise: ast.expr | str
         return None
     other_names = {other_text} if isinstance(otherwise, str) else _captured(site, otherwise, space)
     cuts = any(cut in then_text + other_text for cut in _CUTS)
-    if _captured(site, then, space) == other_names and not cuts:
+    if _captured(site, then, space) == other_names and not cuts and not both:
         return Choice(f"{space}.contrib.cond({condition}, lambda: {then_text}, lambda: {other_text})")
     if isinstance(then, ast.Name):
         return Choice(_where(space, condition, then_text, then_text, other_text))
