@@ -8,6 +8,7 @@ import tokenize
 from dataclasses import dataclass
 
 from autohybrid.errors import MXNetError
+from autohybrid.transform.beside import beside
 from autohybrid.transform.lower_source import lower_source
 
 _METHODS = ("hybrid_forward", "forward")
@@ -15,12 +16,14 @@ _METHODS = ("hybrid_forward", "forward")
 
 @dataclass(frozen=True, slots=True)
 class EmittedMethod:
-    """One method: its own source, and the function that hybridize() makes of it. `line` is where it starts."""
+    """One method: its own source, the function that hybridize() makes of it, and both in two columns. `line` is where
+    it starts."""
 
     name: str
     line: int
     source: str
     emitted: str
+    beside: str
 
 
 def emitted_methods(path: str, class_name: str) -> list[EmittedMethod]:
@@ -79,4 +82,5 @@ def _emit(method: ast.FunctionDef, lines: list[str], functions: set[str], method
         return rest in methods if head == "self" else path in functions
 
     lowered = lower_source(source, 1 if method.name == "hybrid_forward" else None, is_own)
-    return EmittedMethod(method.name, method.lineno, source.rstrip("\n"), lowered.text.rstrip("\n"))
+    columns = beside(source, first, lowered)
+    return EmittedMethod(method.name, method.lineno, source.rstrip("\n"), lowered.text.rstrip("\n"), columns)

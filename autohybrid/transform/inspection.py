@@ -13,15 +13,17 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.graph.function import GraphFunction
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
+from autohybrid.graph.svg import graph_svg
 from autohybrid.graph.text import graph_dot, graph_text
 
 
 @dataclass(frozen=True, slots=True)
 class InspectedGraph:
-    """One graph of a hybridized block: as text, as DOT, and the source of its generated executor."""
+    """One graph of a hybridized block: as text, as DOT, as an SVG picture, and the source of its executor."""
 
     text: str
     dot: str
+    svg: str
     executor: str
 
 
@@ -74,7 +76,7 @@ def inspect_block(block: Any, args: tuple[Any, ...]) -> InspectedGraph:
 
 
 def show_function(function: GraphFunction) -> InspectedGraph:
-    """The text, DOT and executor of a graph that has been called."""
+    """A graph that has been called, in every form."""
     (signature, _), code = next(iter(function._code.items()))
     shapes = {name: tuple(shape) for name, (shape, _) in zip(function.inputs, signature)}
     dtypes = {name: dtype.name for name, (_, dtype) in zip(function.inputs, signature)}
@@ -83,4 +85,6 @@ def show_function(function: GraphFunction) -> InspectedGraph:
     known_shapes = infer_shapes(function.all_heads, shapes)
     known_dtypes = infer_dtypes(function.all_heads, dtypes)
     text = graph_text(function.all_heads, known_shapes, known_dtypes)
-    return InspectedGraph(text, graph_dot(function.all_heads, known_shapes), code.source)  # type: ignore[attr-defined]
+    dot = graph_dot(function.all_heads, known_shapes)
+    svg = graph_svg(function.all_heads, known_shapes, function.inputs, known_dtypes)
+    return InspectedGraph(text, dot, svg, code.source)  # type: ignore[attr-defined]

@@ -1,6 +1,7 @@
 """Show what hybridize() makes of a class: the emitted function, the graph, the generated executor, the findings.
 
-The emitted function comes from the source alone. The graph and the executor need a call: give the inputs' shapes
+The emitted function comes from the source alone; `--only beside` puts it beside the source, line by line. The graph
+and the executor need a call: give the inputs' shapes
 (`--input 1x3x224x224`, `--input 4x7:int32`), or define `example()` in the file, returning a block and a list of calls;
 then the file is imported and run.
 """
@@ -15,7 +16,8 @@ from autohybrid.cli.parser import Parser, one_of
 from autohybrid.cli.terminal import say, write_out
 from autohybrid.config import SettingsError
 
-_PARTS = ("findings", "source", "emitted", "graph", "executor")
+_PARTS = ("findings", "source", "emitted", "beside", "graph", "executor")
+_ONLY_WHEN_ASKED = ("source", "beside")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -29,7 +31,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--profile", action="store_true", help="time every step of the compiled call, and nothing else")
     parser.add_argument("--trace", metavar="FILE", help="with --profile: also write the steps as a Chrome trace")
-    parser.add_argument("--dot", action="store_true", help="the graph in Graphviz's language, and nothing else")
+    pictures = parser.add_mutually_exclusive_group()
+    pictures.add_argument("--dot", action="store_true", help="the graph in Graphviz's language, and nothing else")
+    pictures.add_argument("--svg", action="store_true", help="the graph as an SVG picture, and nothing else")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,18 +41,19 @@ def run(arguments: argparse.Namespace) -> int:
     path, _, class_name = arguments.target.rpartition(":")
     if not path or not class_name:
         raise SettingsError(f"`{arguments.target}` is not of the form FILE:CLASS")
-    wanted = arguments.only or [p for p in _PARTS if p != "source"]
+    wanted = arguments.only or [p for p in _PARTS if p not in _ONLY_WHEN_ASKED]
     if arguments.profile:
         return _profile(path, class_name, arguments.input, arguments.trace)
     if arguments.trace:
         raise SettingsError("--trace goes with --profile")
     graph = None
-    if arguments.dot or {"graph", "executor"} & set(wanted):
+    picture = "dot" if arguments.dot else "svg" if arguments.svg else None
+    if picture or {"graph", "executor"} & set(wanted):
         graph = _graph(path, class_name, arguments.input)
-        if graph is None and (arguments.dot or arguments.only):
+        if graph is None and (picture or arguments.only):
             raise SettingsError("a graph needs inputs: give --input SHAPE, or define example() in the file")
-    if arguments.dot and graph is not None:
-        write_out(f"{graph.dot}\n")
+    if picture and graph is not None:
+        write_out(f"{getattr(graph, picture)}\n")
         return 0
     sections = [*_source_sections(path, class_name, wanted)]
     if graph is not None:
@@ -78,6 +83,9 @@ def _source_sections(path: str, class_name: str, wanted: list[str]) -> list[tupl
         sections.append(("source", "\n\n".join(f"# {path}:{m.line}\n{m.source}" for m in methods)))
     if "emitted" in wanted:
         sections.append(("emitted function", "\n\n".join(f"# {path}:{m.line}\n{m.emitted}" for m in methods)))
+    if "beside" in wanted:
+        columns = "\n\n".join(f"# {path}:{m.line}\n{m.beside}" for m in methods)
+        sections.append(("source, and emitted function,", columns))
     return sections
 
 
