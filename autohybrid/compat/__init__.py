@@ -12,7 +12,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from autohybrid.compat.absent import explain_absent_names
+from autohybrid.compat.absent import explain_absent_names, explain_absent_path
 from autohybrid.compat.paths import find_module
 from autohybrid.compat.private_names import add_private_names
 from autohybrid.gluon.hybridize_options import set_default_fallback
@@ -49,6 +49,7 @@ class _AliasFinder(MetaPathFinder):
             return None
         found = find_module(fullname[len(_ROOT) + 1 :])
         if found is None:
+            explain_absent_path(fullname[len(_ROOT) + 1 :])
             return None
         return ModuleSpec(fullname, _AliasLoader(found), is_package=True)
 

@@ -8,10 +8,33 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from autohybrid import contrib
+
 #: Module of autohybrid -> name -> what to do.
 _ABSENT: dict[str, dict[str, str]] = {
     "autohybrid.training.io": {"ImageDetRecordIter": "use image.ImageDetIter, which reads the same record files"},
 }
+
+
+#: Paths below `mxnet` that lead nowhere here -> what to do.
+ABSENT_PATHS = {
+    **{f"contrib.{name}": remedy for name, remedy in contrib.ABSENT.items()},
+    "onnx": contrib.ABSENT["onnx"],
+    "rtc": "compile CUDA code with cupy.RawKernel, whose arrays `to_dlpack_for_read()` and `from_dlpack` exchange",
+    "torch": "exchange arrays through `asnumpy()` or DLPack",
+    "notebook": "draw with matplotlib",
+    "tvmop": "write operators as mx.operator.CustomOp",
+}
+
+
+def explain_absent_path(path: str) -> None:
+    """Raise ModuleNotFoundError that says what to do instead, for a path (`contrib.quantization`) in the table."""
+    parts = path.split(".")
+    for length in range(1, len(parts) + 1):
+        remedy = ABSENT_PATHS.get(".".join(parts[:length]))
+        if remedy is not None:
+            name = f"mxnet.{path}"
+            raise ModuleNotFoundError(f"No module named '{name}' in autohybrid; {remedy}", name=name)
 
 
 def explain_absent_names(module: ModuleType) -> None:

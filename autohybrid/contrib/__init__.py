@@ -14,7 +14,16 @@ _MODULES = {
     "ndarray": "autohybrid.ndarray.contrib",
     "sym": "autohybrid.symbol.contrib",
     "symbol": "autohybrid.symbol.contrib",
+    "tensorboard": "autohybrid.contrib.tensorboard",
     "text": "autohybrid.contrib.text",
+}
+#: What MXNet has there and autohybrid has not, and what to do instead.
+ABSENT = {
+    "quantization": "models run in float32, or float16 with `net.cast('float16')`",
+    "quant": "models run in float32, or float16 with `net.cast('float16')`",
+    "onnx": "`autohybrid convert` writes safetensors and npz; MXNet itself reads exported files, and writes ONNX",
+    "svrg_optimization": "use an optimizer of mx.optimizer",
+    "tensorrt": "hybridize() compiles for CPUs, and for GPUs with CuPy",
 }
 __all__ = list(_MODULES)
 
@@ -22,5 +31,6 @@ __all__ = list(_MODULES)
 def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
-        raise AttributeError(f"module 'autohybrid.contrib' has no attribute '{name}'")
+        remedy = f"; {ABSENT[name]}" if name in ABSENT else ""
+        raise AttributeError(f"module 'autohybrid.contrib' has no attribute '{name}'{remedy}")
     return importlib.import_module(module)
