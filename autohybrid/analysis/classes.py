@@ -42,10 +42,11 @@ class ClassTable:
         self._kinds: dict[ClassInfo, str] = {}
         self._external: dict[tuple[str, str], Value] = {}
         self._attributes: dict[tuple[ClassInfo, str], Value] = {}
+        self._stars: dict[str, list[tuple[str, ModuleInfo | None]]] = {}
 
     def release(self) -> None:
         """Let go of everything resolved."""
-        for table in (self._mro, self._kinds, self._external, self._attributes):
+        for table in (self._mro, self._kinds, self._external, self._attributes, self._stars):
             table.clear()
 
     # -- names ------------------------------------------------------------------------------------------------------
@@ -65,9 +66,7 @@ class ClassTable:
         return value
 
     def _unbound(self, module: ModuleInfo, name: str) -> Value:
-        for dotted, level in module.stars:
-            source = self._absolute(module, dotted, level)
-            other = self._session.index.find_module(source, module)
+        for source, other in self._star_sources(module) if module.stars else ():
             if other is not None and other is not module:
                 if name in other.bindings or other.stars:
                     value = self.lookup_global(other, name)
@@ -80,6 +79,15 @@ class ClassTable:
         if name in _BUILTINS:
             return External(f"builtins.{name}")
         return Unknown(f"`{name}` is not defined in this module")
+
+    def _star_sources(self, module: ModuleInfo) -> list[tuple[str, ModuleInfo | None]]:
+        """The modules that `from ... import *` takes from: their full names, and those of the project."""
+        known = self._stars.get(module.file.path)
+        if known is None:
+            names = [self._absolute(module, dotted, level) for dotted, level in module.stars]
+            known = [(name, self._session.index.find_module(name, module)) for name in names]
+            self._stars[module.file.path] = known
+        return known
 
     def _bound_value(self, module: ModuleInfo, binding: Binding) -> Value:
         node = binding.node
@@ -240,8 +248,8 @@ class ClassTable:
 
     def find_method(self, info: ClassInfo, name: str) -> tuple[ClassInfo, FunctionNode] | None:
         """The class that defines a method and its definition, along the ancestors that are part of the project."""
-        for ancestor in self.mro(info):
-            if isinstance(ancestor, ClassInfo):
+        for ancestor in self._mro.get(info) or self.mro(info):
+            if ancestor.__class__ is ClassInfo:
                 node = ancestor.methods.get(name)
                 if node is not None:
                     return ancestor, node

@@ -56,7 +56,8 @@ def evaluate_constant(frame: Frame, node: ast.Constant) -> Value:
 
 def evaluate_name(frame: Frame, node: ast.Name) -> Value:
     """A name."""
-    return frame.lookup(node.id)
+    value = frame.env.get(node.id)
+    return frame.lookup(node.id) if value is None else value
 
 
 def evaluate_bin_op(frame: Frame, node: ast.BinOp) -> Value:

@@ -249,10 +249,11 @@ class Frame:
     def eval(self, node: ast.expr) -> Value:
         """The value of an expression in the present environment."""
         evaluator = self.expressions.get(node.__class__)
+        if self.records is None:
+            return Unknown("expression") if evaluator is None else evaluator(self, node)
         value = Unknown("expression") if evaluator is None else evaluator(self, node)
-        if self.records is not None:
-            known = self.records.get(node)
-            self.records[node] = value if known is None else join(known, value)
+        known = self.records.get(node)
+        self.records[node] = value if known is None else join(known, value)
         return value
 
     def run(self, body: list[ast.stmt]) -> bool:
