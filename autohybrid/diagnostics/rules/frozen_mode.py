@@ -8,7 +8,8 @@ Example: `if autograd.is_training():`
 
 Instead: an operator that knows the mode (`F.Dropout`, `F.BatchNorm`), two blocks, or a flag of the constructor.
 
-Fix safety: no fix is offered; the help names the rewrite.
+Fix safety: unsafe: both sides are computed, and one random number is drawn. Dropout of a one is 1 outside of training
+and 0 or 2 inside, which tells the mode.
 
 When to suppress: when the block is hybridized for one mode only; autohybrid itself keeps a graph per mode.
 
@@ -41,6 +42,11 @@ RULE = Rule(
         Invalid(
             forward("if autograd.is_training():\n    return x * 2\nreturn x * 1"),
             ("autograd.is_training()",),
+            fixed=(
+                "chosen = x * 2",
+                "return F.where(F.broadcast_mul(F.ones_like(chosen), "
+                "F.abs(F.Dropout(F.ones((1,)), p=0.5) - 1)), chosen, x * 1)",
+            ),
             raises=False,
         ),
         Invalid(

@@ -8,7 +8,7 @@ Example: `return F.tanh(x), state` with `state=None`
 
 Instead: return only what there is: `return y if state is None else (y, state)`.
 
-Fix safety: no fix is offered; the help names the rewrite.
+Fix safety: unsafe: the result has fewer parts.
 
 When to suppress: when the block is only called inside another block.
 
@@ -40,8 +40,16 @@ RULE = Rule(
     ),
     invalid=(
         Invalid(
-            forward("return F.tanh(x), state", inputs="x, state=None"), ("return F.tanh(x), state",), Confidence.LIKELY
+            forward("return F.tanh(x), state", inputs="x, state=None"),
+            ("return F.tanh(x), state",),
+            Confidence.LIKELY,
+            fixed=("return F.tanh(x) if state is None else (F.tanh(x), state)",),
         ),
-        Invalid(forward("return F.tanh(x), None"), ("return F.tanh(x), None",), Confidence.LIKELY),
+        Invalid(
+            forward("return F.tanh(x), None"),
+            ("return F.tanh(x), None",),
+            Confidence.LIKELY,
+            fixed=("return F.tanh(x)",),
+        ),
     ),
 )

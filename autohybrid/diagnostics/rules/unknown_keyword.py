@@ -8,7 +8,7 @@ Example: `F.softmax(x, dim=1)`
 
 Instead: the keyword of the closest name.
 
-Fix safety: no fix is offered; the help names the rewrite.
+Fix safety: unsafe: the closest name is a guess.
 
 When to suppress: when a newer version of the operator has it.
 
@@ -47,7 +47,11 @@ RULE = Rule(
         Valid(forward("return F.concat(x, x, dim=1)")),
     ),
     invalid=(
-        Invalid(forward("return F.softmax(x, axes=1)"), ("axes=1",)),
-        Invalid(forward("return F.transpose(x, axis=(1, 0))"), ("axis=(1, 0)",)),
+        Invalid(forward("return F.softmax(x, axes=1)"), ("axes=1",), fixed=("return F.softmax(x, axis=1)",)),
+        Invalid(
+            forward("return F.transpose(x, axis=(1, 0))"),
+            ("axis=(1, 0)",),
+            fixed=("return F.transpose(x, axes=(1, 0))",),
+        ),
     ),
 )

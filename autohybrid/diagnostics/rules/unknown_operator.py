@@ -8,7 +8,7 @@ Example: `F.hypot(x, y)`, `F.softmaxx(x)`
 
 Instead: the operator of the closest name.
 
-Fix safety: no fix is offered; the help names the rewrite.
+Fix safety: unsafe: the closest name is a guess.
 
 When to suppress: when a custom operator of that name is registered at run time.
 
@@ -48,7 +48,9 @@ RULE = Rule(
         Valid(forward("try:\n    f = getattr(F, 'no_such')\nexcept AttributeError:\n    f = F.relu\nreturn f(x)")),
     ),
     invalid=(
-        Invalid(forward("return F.softmaxx(x)"), ("F.softmaxx",), Confidence.LIKELY),
-        Invalid(forward("return F.hypot(x, x)"), ("F.hypot",), Confidence.LIKELY),
+        Invalid(forward("return F.softmaxx(x)"), ("F.softmaxx",), Confidence.LIKELY, fixed=("return F.softmax(x)",)),
+        Invalid(
+            forward("return F.hypot(x, x)"), ("F.hypot",), Confidence.LIKELY, fixed=("return F.broadcast_hypot(x, x)",)
+        ),
     ),
 )

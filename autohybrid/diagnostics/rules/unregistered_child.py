@@ -9,7 +9,7 @@ Example: `self.layers = [nn.Dense(3), nn.Dense(2)]`
 
 Instead: `nn.HybridSequential`, or `self.register_child(layer)` for each.
 
-Fix safety: no fix is offered.
+Fix safety: unsafe: the parameters of the blocks become parameters of the block, and are saved with it.
 
 When to suppress: when the blocks are initialized and trained elsewhere.
 
@@ -56,11 +56,13 @@ RULE = Rule(
             forward("return self.layers[0](x)", init="self.layers = [nn.Dense(3)]"),
             ("self.layers = [nn.Dense(3)]",),
             Confidence.LIKELY,
+            fixed=("for child in self.layers:", "self.register_child(child)"),
         ),
         Invalid(
             forward("return self.by_name['a'](x)", init="self.by_name = {'a': nn.Dense(3)}"),
             ("self.by_name = {'a': nn.Dense(3)}",),
             Confidence.LIKELY,
+            fixed=("for child in self.by_name.values():", "self.register_child(child)"),
         ),
     ),
 )

@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import replace
 
+from autohybrid.analysis.mxnet_names import operator_facts
 from autohybrid.analysis.values import Namespace
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.transform.fixes.items import without_argument
@@ -27,6 +28,7 @@ _SIGNS = {
     "lesser_equal": "<=",
 }
 _LIMIT = 64
+_MEANINGS = {"axis": ("dim", "axes"), "dim": ("axis", "axes"), "size": ("shape",), "min": ("a_min",), "max": ("a_max",)}
 _CLOSEST = re.compile(r"did you mean `([\w.]+)`\?")
 #: Operators of two tensors or of a number, which only a graph has, and what takes two tensors in both modes.
 _GRAPH_ONLY = {"hypot": "broadcast_hypot", "pow": "broadcast_power"}
@@ -67,9 +69,22 @@ def _twin(site: Site, node: ast.Attribute, call: ast.Call, space: str) -> str | 
             "isfinite": f"{space}.abs({site.text(arguments[0])}) < float('inf')",
         }
         return _in_place_of(site, call, forms[name])
+    if name == "moveaxis" and len(arguments) == 3:
+        axes = [_number(item) for item in arguments[1:]]
+        # The axis next to it: both change places, whatever the rank.
+        if None not in axes and abs(axes[0] - axes[1]) == 1 and (axes[0] < 0) == (axes[1] < 0):  # type: ignore[operator]
+            return site.spliced(call, {node: f"{space}.swapaxes"})
     if name == "empty":
         return site.spliced(call, {node: f"{space}.zeros"})
     return None
+
+
+def _number(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return None
+    return value if type(value) is int else None
 
 
 def _operand(site: Site, node: ast.expr) -> str:
@@ -176,6 +191,9 @@ def fix_unknown_operator(site: Site) -> Fix | None:
         return None
     found = _CLOSEST.search(site.finding.help)
     name = None if found is None else found[1].rpartition(".")[2]
+    if node.attr == "full_like" and len(call.args) == 2 and not call.keywords and site.space(node):
+        text = f"{site.space(node)}.ones_like({site.text(call.args[0])}) * {_operand(site, call.args[1])}"
+        return make_fix("multiply ones", [site.edit(call, _in_place_of(site, call, text))])
     if name is None and not any(site.is_number(item) for item in call.args):
         name = _GRAPH_ONLY.get(node.attr)
     if name is None:
@@ -191,15 +209,23 @@ def _renamed(site: Site, node: ast.Attribute, name: str) -> Edit:
 def fix_unknown_keyword(site: Site) -> Fix | None:
     """`F.softmax(x, axes=1)`: the keyword of the closest name."""
     word = site.find(ast.keyword)
-    found = _CLOSEST.search(site.finding.help)
-    if not isinstance(word, ast.keyword) or word.arg is None or found is None:
+    call = None if word is None else site.parent(word)
+    if not isinstance(word, ast.keyword) or word.arg is None or not isinstance(call, ast.Call):
         return None
-    call = site.parent(word)
-    if isinstance(call, ast.Call) and any(other.arg == found[1] for other in call.keywords):
+    found = _CLOSEST.search(site.finding.help)
+    name = _keyword_of(site, call, word.arg) if found is None else found[1]
+    if name is None or any(other.arg == name for other in call.keywords):
         return None
     span = site.file.text.span(word)
-    edit = Edit(replace(span, end_line=span.line, end_column=span.column + len(word.arg)), found[1])
-    return make_fix(f"write `{found[1]}=`", [edit])
+    edit = Edit(replace(span, end_line=span.line, end_column=span.column + len(word.arg)), name)
+    return make_fix(f"write `{name}=`", [edit])
+
+
+def _keyword_of(site: Site, call: ast.Call, word: str) -> str | None:
+    """The one keyword of the operator that means what a word of another library means."""
+    facts = operator_facts(site.text(call.func).partition(".")[2])
+    meant = [name for name in _MEANINGS.get(word, ()) if facts is not None and name in facts.attrs]
+    return meant[0] if len(meant) == 1 else None
 
 
 def fix_positional_context(site: Site) -> Fix | None:

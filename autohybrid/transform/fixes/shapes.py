@@ -150,10 +150,14 @@ def _one(site: Site, tensor: ast.expr, size: ast.expr, axis: int) -> Reading | N
 
 
 def _beside(site: Site, tensor: ast.expr, size: ast.expr) -> list[tuple[ast.expr, int]]:
-    """The other sizes of the same tensor in the same tuple: `(x.shape[0], x.shape[1])`."""
+    """The other sizes of the same tensor in the same target: `(x.shape[0] * x.shape[1], x.shape[2])`."""
     holder = site.parent(size)
+    while isinstance(holder, ast.BinOp):
+        holder = site.parent(holder)
+    target = find_target(site, size)
+    within = holder if isinstance(holder, ast.Tuple) else None if target is None else target.call
     found: list[tuple[ast.expr, int]] = []
-    for item in holder.elts if isinstance(holder, ast.Tuple) else ():
+    for item in () if within is None else ast.walk(within):
         if item is not size and isinstance(item, ast.Subscript) and isinstance(item.value, ast.Attribute):
             axis = _constant(item.slice)
             if item.value.attr == "shape" and axis is not None and site.text(item.value.value) == site.text(tensor):
@@ -317,12 +321,25 @@ class _Rewrite:
         assert isinstance(call.func, ast.Attribute)
         words = {word.arg: word.value for word in call.keywords}
         axis, begin, end = words.get("axis"), words.get("begin"), words.get("end")
+        if call.func.attr == "slice" and isinstance(begin, ast.Tuple) and isinstance(end, ast.Tuple):
+            return self._sliced_axes(call, begin, end, inside)
         if call.func.attr != "slice_axis" or axis is None or begin is None or end is None or len(call.args) != 1:
             return None
         size = self._left.get(end)
         if _constant(begin) != 0 or size is None or _constant(axis) != size or inside != [end]:
             return None
         return f"{self._space}.slice_like({self._site.text(call.args[0])}, {self._source(call)}, axes=({size},))"
+
+    def _sliced_axes(self, call: ast.Call, begin: ast.Tuple, end: ast.Tuple, inside: list[ast.expr]) -> str | None:
+        """`F.slice(x, begin=(None, None), end=(None, n))` from the start of every axis to the sizes of the tensor."""
+        starts = all(isinstance(item, ast.Constant) and item.value in (None, 0) for item in begin.elts)
+        taken = [axis for axis, item in enumerate(end.elts) if self._left.get(item) == axis]
+        others = [item for item in end.elts if item not in inside]
+        whole = all(isinstance(item, ast.Constant) and item.value is None for item in others)
+        if not starts or not whole or len(taken) != len(inside) or len(call.args) != 1 or len(call.keywords) != 2:
+            return None
+        axes = f"({taken[0]},)" if len(taken) == 1 else str(tuple(taken))
+        return f"{self._space}.slice_like({self._site.text(call.args[0])}, {self._source(call)}, axes={axes})"
 
     def _rest(self) -> list[Edit]:
         """What is left is arithmetic; the statement that named the sizes goes, or makes tensors of them."""
