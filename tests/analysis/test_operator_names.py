@@ -41,7 +41,6 @@ ABSENT: dict[str, frozenset[str]] = {
     "an optimizer updates arrays; there is nothing to update in a graph": frozenset(
         {"adamw_update", "mp_adamw_update"}
     ),
-    "numbers are drawn by `random.uniform`": frozenset({"uniform"}),
 }
 # Operators of the table without a record, by reason.
 WITHOUT_RECORD: dict[str, frozenset[str]] = {
