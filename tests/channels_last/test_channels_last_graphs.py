@@ -268,3 +268,37 @@ def test_moving_statistics_are_followed_and_training_uses_its_own() -> None:
     assert_close(result, net(x))
     with mx.autograd.train_mode():
         assert_close(trained, net(x))
+
+
+class AlongAxis(nn.HybridBlock):
+    """A function along one axis of what a convolution gives."""
+
+    def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        super().__init__()
+        self.function = function
+        self.convolution = nn.Conv2D(33, 3, padding=1)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return self.function(F, self.convolution(x))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, 3, -1])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda F, x, axis: F.softmax(x, axis=axis),
+        lambda F, x, axis: F.log_softmax(x, axis=axis),
+        lambda F, x, axis: F.sum(x, axis=axis),
+        lambda F, x, axis: F.argmax(x, axis=axis),
+        lambda F, x, axis: F.slice_axis(x, axis=axis, begin=0, end=-1),
+    ],
+)
+def test_axes_stay_the_block_s_own(function: Callable[..., Any], axis: int) -> None:
+    compared(lambda: AlongAxis(lambda F, x: function(F, x, axis)), 2, 32, 6, 8)
+
+
+@pytest.mark.parametrize("axis", [1, 2, -1])
+def test_layer_norm_keeps_its_axis(axis: int) -> None:
+    width = (33, 6, 8)[axis - 1 if axis > 0 else 2]
+    scale = nd.array(np.linspace(0.5, 1.5, width, dtype="float32"))
+    compared(lambda: AlongAxis(lambda F, x: F.LayerNorm(x, scale, scale, axis=axis)), 2, 32, 6, 8)

@@ -37,7 +37,7 @@ def find_conversion(graph: PlannedGraph, node: Node) -> Conversion | None:
     if known is not None:
         return known(graph, node)
     template = node.op.fast
-    if not isinstance(template, Elementwise) or template.pieces is not None:
+    if not isinstance(template, Elementwise) or template.rows or template.pieces is not None:
         return None
     images = sum(_is_image(graph, h) for h in node.inputs)
     return _as_it_is if images and all(_fits(graph, h) for h in node.inputs) else None
