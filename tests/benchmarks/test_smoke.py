@@ -71,3 +71,11 @@ def test_an_unknown_framework_is_refused() -> None:
         [sys.executable, "-m", "benchmarks.lstm", "--help"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "--mxnet" in done.stdout
+
+
+def test_the_first_call_is_measured() -> None:
+    command = [sys.executable, "-m", "benchmarks.first_call", "--repeat", "1", "--models", "MLP"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [row[:2] for row in rows] == [["MLP", "cold"], ["MLP", "cached"], ["MLP", "loaded"]]
+    assert all(float(row[2]) < float(row[3]) for row in rows)
