@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from autohybrid.tensor import convolution_batches as batches
+from autohybrid.tensor import convolution_to_data
 from autohybrid.tensor.pieces import Empty
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.windows import Extents, Window, padded, unpadded, window_view
 
 _FEW_POSITIONS = 256
+#: A matrix that stays in the cache is multiplied with image after image as fast as with all of them merged.
+_SMALL_WEIGHT = 1 << 16
 _MERGED_ELEMENTS = 1 << 23
 #: Planes that are worked on together stay in the cache of a core.
 _BLOCK_BYTES = 1 << 18
@@ -65,6 +68,8 @@ def is_blockwise(data_shape: Extents, weight_shape: Extents, window: Window, gro
     positions = window.output_extents(data_shape[2:])
     if _is_depthwise(data_shape[1], weight_shape, groups):
         return True
+    if _is_pointwise(window) and math.prod(weight_shape) <= _SMALL_WEIGHT:
+        return True
     return data_shape[0] == 1 or math.prod(positions) > _FEW_POSITIONS
 
 
@@ -82,18 +87,26 @@ def workspace(data_shape: Extents, weight_shape: Extents, window: Window, groups
 
 
 def convolve(
-    xp: Any, data: Any, weight: Any, window: Window, groups: int, out: Any = None, memory: Workspace | None = None
+    xp: Any,
+    data: Any,
+    weight: Any,
+    window: Window,
+    groups: int,
+    out: Any = None,
+    memory: Workspace | None = None,
+    empty: Empty | None = None,
 ) -> Any:
     """The convolution of `data` with `weight`: (n, filters, *positions).
 
-    It is written into `out` where given; `memory` holds arrays for the work, see `workspace`.
+    It is written into `out` where given; `memory` holds arrays for the work, see `workspace`; where the images of a
+    batch go together, `empty` makes them, see `scratch_elements`.
     """
     x, w = widen(xp, data, weight)
     positions = window.output_extents(x.shape[2:])
     result = xp.empty((x.shape[0], w.shape[0], *positions), dtype=x.dtype) if out is None else out
     if not is_blockwise(x.shape, w.shape, window, groups):
         if batches.is_fit(x.shape, w.shape, window, groups, positions):
-            batches.convolve(xp, x, w, window, result)
+            batches.convolve(xp, x, w, window, result, empty or xp.empty)
         else:
             _convolve_merged(xp, x, w, window, groups, result)
         return narrow(result, data)
@@ -175,8 +188,8 @@ def to_data(
     result = xp.empty((n, channels, *spatial), h.dtype) if out is None else out
     if _is_depthwise(channels, w.shape, groups):
         result[...] = _depthwise_to_data(xp, h, w, window, spatial)
-    elif batches.is_fit(result.shape, w.shape, window, groups, positions):
-        batches.to_data(xp, h, w, window, result, empty)
+    elif convolution_to_data.is_fit(result.shape, w.shape, window, groups, positions):
+        convolution_to_data.to_data(xp, h, w, window, result, empty)
     else:
         _merged_to_data(xp, h, w, window, groups, result, empty)
     return narrow(result, head)
@@ -248,8 +261,11 @@ def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window,
     positions = window.output_extents(data_shape[2:])
     if _is_depthwise(channels, weight_shape, groups):
         return 0
-    if batches.is_fit(data_shape, weight_shape, window, groups, positions):
-        return batches.scratch_elements(data_shape, weight_shape, window, positions)
+    ways = [
+        way for way in (batches, convolution_to_data) if way.is_fit(data_shape, weight_shape, window, groups, positions)
+    ]
+    if ways:
+        return max(way.scratch_elements(data_shape, weight_shape, window, positions) for way in ways)
     sizes = _sizes(weight_shape, groups, positions)
     full = n * channels * math.prod([m + 2 * p for m, p in zip(data_shape[2:], window.pad)]) if any(window.pad) else 0
     return full + groups * sizes.depth * sizes.step(n) * sizes.positions + math.prod(weight_shape)

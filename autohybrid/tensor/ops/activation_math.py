@@ -58,8 +58,8 @@ def _hard_sigmoid_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
 
 def _clip(xp: Any, attrs: Attrs, x: Any) -> Any:
     if x.dtype.kind == "f":
-        return xp.clip(x, attrs.a_min, attrs.a_max)
-    return xp.clip(x.astype("float64"), attrs.a_min, attrs.a_max).astype(x.dtype)
+        return x.clip(attrs.a_min, attrs.a_max)
+    return x.astype("float64").clip(attrs.a_min, attrs.a_max).astype(x.dtype)
 
 
 def _clip_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
-from autohybrid.tensor.normalization import View, scale_and_shift, statistics, view_along
+from autohybrid.tensor.normalization import View, statistics, view_along
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import normalize_axis, require_floating, unify, unify_dtypes
@@ -73,13 +73,18 @@ def _kernel(
     view = _view(attrs, data.shape)
     x = x.reshape(view.shape)
     if _own(attrs, train):
-        mean, variance, centred = statistics(xp, x, view)
+        mean, variance, result = statistics(xp, x, view)
     else:
         mean, variance = moving_mean.reshape(1, -1, 1), moving_var.reshape(1, -1, 1)
-        centred = x - mean
     inverse_std = 1 / xp.sqrt(variance + variance.dtype.type(attrs.eps))
     scale = inverse_std if attrs.fix_gamma else inverse_std * gamma.reshape(1, -1, 1)
-    result = scale_and_shift(centred, scale, beta.reshape(1, -1, 1))
+    shift = beta.reshape(1, -1, 1)
+    if _own(attrs, train):
+        result *= scale
+    else:  # two passes over the data; the error is that of one rounding of them, as with three
+        result = x * scale
+        shift = shift - mean * scale
+    result += shift
     ones = xp.ones_like(gamma) if attrs.fix_gamma else None
     return narrow(result.reshape(data.shape), data), mean.reshape(-1).copy(), inverse_std.reshape(-1), ones
 
@@ -90,19 +95,18 @@ def _has_template(call: Any) -> bool:
 
 
 def _template_lines(call: Any) -> list[str]:
-    """The kernel's arithmetic, step by step, in one buffer; what depends on the channel alone is computed first."""
+    """The kernel's arithmetic in one buffer; what depends on the channel alone is computed first."""
     data, gamma, beta, mean, variance = call.inputs
     axis = _axis(call.attrs, len(call.out_shape))
     shape = (call.out_shape[axis], *[1] * (len(call.out_shape) - axis - 1))
     eps = call.scalar("eps", call.attrs.eps)
     inverse = f"{call.function('true_divide')}({call.scalar('one', 1.0)}, {call.function('sqrt')}({variance} + {eps}))"
     scale = inverse if call.attrs.fix_gamma else f"({inverse} * {gamma})"
-    steps, out, into = [], call.out, call.into()
-    for ufunc, hint, expression in (("subtract", "mean", mean), ("multiply", "scale", scale), ("add", "beta", beta)):
-        before, operand = call.operand(hint, shape, f"{expression}.reshape({shape})")
-        target = f"{out} = {call.function(ufunc)}({data}, {operand}{into})"
-        steps += [*before, target if ufunc == "subtract" else f"{call.function(ufunc)}({out}, {operand}, {out})"]
-    return steps
+    factor, summand = f"{scale}.reshape({shape})", f"({beta} - {mean} * {scale}).reshape({shape})"
+    before, scale = call.operand("scale", shape, factor)
+    further, shift = call.operand("shift", shape, summand)
+    multiply = f"{call.out} = {call.function('multiply')}({data}, {scale}{call.into()})"
+    return [*before, *further, multiply, f"{call.function('add')}({call.out}, {shift}, {call.out})"]
 
 
 def _moving_statistics(xp: Any, attrs: Attrs, inputs: Sequence[Any], outputs: Sequence[Any]) -> Mapping[str, Any]:

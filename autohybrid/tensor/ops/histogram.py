@@ -64,7 +64,7 @@ OPERATORS: tuple[OpDef, ...] = (
         _kernel,
         inputs=("data", "bins"),
         attrs=(Attr("bin_cnt", "int?", None), Attr("range", "floats?", None)),
-        outputs=("count", "edges"),
+        outputs=("output0", "output1"),
         active_inputs=_active,
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
