@@ -10,8 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-#: OpenBLAS multiplies without packing up to this many multiplications; beyond, tiles do not pay.
-_SMALL_PRODUCT = 1_000_000
+#: Up to this width, tiles are faster for any number of rows.
+_SHORT = 512
+#: With this many rows, they are for any width.
+_FEW_ROWS = 32
+#: OpenBLAS multiplies without packing up to this many multiplications.
+_SMALL_PRODUCT = 600_000
 #: With more rows than this, what BLAS saves by a packed weight is lost among the products.
 _MANY_ROWS = 512
 
@@ -23,15 +27,19 @@ class Tiles:
     rows: int
     columns: int
 
+    def parts(self, rows: int) -> list[tuple[int, int, int]]:
+        """x of so many rows in one or two parts: first row, number of blocks, rows of a block."""
+        whole = rows - rows % self.rows
+        found = [(0, whole // self.rows, self.rows), (whole, 1, rows - whole)]
+        return [part for part in found if part[1] and part[2]]
+
 
 def choose_tiles(rows: int, width: int, units: int) -> Tiles | None:
     """The tiles for x of (rows, width) by a weight of (units, width); None where one product is faster."""
-    if rows < 8 or (rows > 32 and width > 256):
+    if rows < 8 or units % 32 or (rows > _FEW_ROWS and width > _SHORT):
         return None
-    tiles = Tiles(8 if rows == 8 else 16, 64 if width <= 256 else 32)
-    if rows % tiles.rows or units % tiles.columns or tiles.rows * tiles.columns * width > _SMALL_PRODUCT * 3 // 5:
-        return None
-    return tiles
+    tiles = Tiles(8 if rows < 16 else 16, 64 if units % 64 == 0 else 32)
+    return None if tiles.rows * tiles.columns * width > _SMALL_PRODUCT else tiles
 
 
 def transposed(weight: Any) -> Any:
@@ -59,13 +67,20 @@ def product_lines(call: Any, x: str, weight: int, rows: int, width: int, units: 
     """
     if call.exact or not call.is_prepared(weight):
         return [f"{x}.dot({call.inputs[weight]}.T, {out})"]
-    if rows == 1 or rows >= _MANY_ROWS:
-        return [f"{x}.dot({call.prepared('flipped', transposed_view, [weight], (width, units))}, {out})"]
     tiles = choose_tiles(rows, width, units)
     if tiles is None:
-        return [f"{x}.dot({call.prepared('packed', transposed, [weight], (width, units))}, {out})"]
-    blocks, parts = rows // tiles.rows, units // tiles.columns
-    packed = call.prepared("packed", tiled, [weight], (parts, 1, width, tiles.columns), tiles.columns)
-    left = f"{x}.reshape({blocks}, {tiles.rows}, {width})"  # all rows by one block, which stays in the cache
-    result = f"{out}.reshape({blocks}, {tiles.rows}, {parts}, {tiles.columns}).transpose(2, 0, 1, 3)"
-    return [f"{call.function('matmul')}({left}, {packed}, out={result})"]
+        known = transposed_view if rows == 1 or rows >= _MANY_ROWS else transposed
+        return [f"{x}.dot({call.prepared('packed', known, [weight], (width, units))}, {out})"]
+    blocks = units // tiles.columns
+    packed = call.prepared("packed", tiled, [weight], (blocks, 1, width, tiles.columns), tiles.columns)
+    lines = []
+    for start, count, size in tiles.parts(rows):
+        part = "" if count * size == rows else f"[{start}:{start + count * size}]"
+        result = f"{out}{part}.reshape({count}, {size}, {blocks}, {tiles.columns})"
+        if rows > units:  # a few rows by all blocks of the weight, which stay in the cache
+            operands = f"{x}{part}.reshape({count}, 1, {size}, {width}), {packed}[:, 0]"
+            lines.append(f"{call.function('matmul')}({operands}, out={result}.transpose(0, 2, 1, 3))")
+        else:  # all rows by one block of it
+            operands = f"{x}{part}.reshape({count}, {size}, {width}), {packed}"
+            lines.append(f"{call.function('matmul')}({operands}, out={result}.transpose(2, 0, 1, 3))")
+    return lines

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from autohybrid.errors import MXNetError
+from autohybrid.tensor import packed_recurrence
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.dual import Dual
 from autohybrid.tensor.lstm_forward import forward as lstm_forward
 from autohybrid.tensor.lstm_forward import is_plain_lstm
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
-from autohybrid.tensor.recurrence import Network, backward, forward
+from autohybrid.tensor.recurrence import GATES, Network, backward, forward
 from autohybrid.tensor.shapes import require_floating, unify, unify_dtypes
+from autohybrid.tensor.templates import is_simple
 
 _ATTRS = (
     Attr("state_size", "int"),
@@ -134,6 +136,30 @@ def _kernel(xp: Any, attrs: Attrs, *arrays: Any, train: bool, rng: Any) -> tuple
 
 def _wide(xp: Any, *arrays: Any) -> list[Any]:
     return [None if a is None else widen(xp, a)[0] for a in arrays]
+
+
+def _fast(call: Any) -> list[str] | None:
+    """All layers over packed weights, where nothing but outputs and last states is needed."""
+    attrs, shape = call.attrs, call.shapes[0]
+    network = _network(attrs, shape[2])
+    mask = len(_outputs(attrs)) - 1
+    usable = is_simple(call) and 0 not in shape and not _drops(attrs, call.train) and call.output(mask) is None
+    if call.exact or attrs.use_sequence_length or not usable or not packed_recurrence.covers(network):
+        return None
+    steps, batch, _ = shape
+    weights = call.prepared("packed", packed_recurrence.pack, [1], call.shapes[1], network, steps, batch)
+    if weights is None:
+        return None
+    run, sizes = call.bound("run_layers", packed_recurrence.run), call.constant("network", network)
+    gates = call.scratch("gates", (GATES[attrs.mode], batch, network.hidden))
+    at_once = packed_recurrence.steps_at_once(steps, batch)
+    projected = call.scratch("projected", (GATES[attrs.mode], at_once, batch, network.hidden))
+    memory = call.inputs[3] if attrs.mode == "lstm" else "None"
+    last = [call.output(i) or "_" for i in (1, 2)]
+    if attrs.mode != "lstm":
+        last[1] = "_"
+    operands = f"{sizes}, {weights}, {call.inputs[0]}, {call.inputs[2]}, {memory}, {projected}, {gates}, {call.out}"
+    return [f"{call.out} = {call.memory() or call.empty(call.out_shape)}", f"{', '.join(last)} = {run}({operands})"]
 
 
 def _settings(attrs: Attrs) -> dict[str, Any]:
@@ -264,6 +290,7 @@ OPERATORS = (
         aliases=("_npx_rnn",),
         random=True,
         train_dependent=True,
+        fast=_fast,
         doc="""Stacked recurrent layers over data (time, batch, width): modes rnn_relu, rnn_tanh, lstm and gru.
 
         `parameters` is one vector (weights of all layers and directions, then biases), states are (layers *
