@@ -17,6 +17,7 @@ from autohybrid.graph.autodiff import Gradients
 from autohybrid.graph.codegen import Writer, compile_text
 from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.graph.passes.drop_identities import drop_identities
+from autohybrid.graph.passes.mask_before_spreading import mask_before_spreading
 from autohybrid.graph.passes.rewriting import PlannedGraph
 from autohybrid.graph.passes.share_subexpressions import share_subexpressions
 from autohybrid.tensor.versions import note_write
@@ -92,7 +93,7 @@ class _RecordedWriter(Writer):
         def time_of(node: Node) -> int:
             return int(node.order >= self._start and any(source.op is None for source, _ in node.inputs))
 
-        return share_subexpressions(drop_identities(graph), time_of)
+        return mask_before_spreading(share_subexpressions(drop_identities(graph), time_of))
 
     def given_memory(self, head: Head) -> str | None:
         """The memory for a gradient; the caller then always gives some."""

@@ -261,14 +261,16 @@ def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window,
     positions = window.output_extents(data_shape[2:])
     if _is_depthwise(channels, weight_shape, groups):
         return 0
-    ways = [
-        way for way in (batches, convolution_to_data) if way.is_fit(data_shape, weight_shape, window, groups, positions)
-    ]
-    if ways:
-        return max(way.scratch_elements(data_shape, weight_shape, window, positions) for way in ways)
-    sizes = _sizes(weight_shape, groups, positions)
-    full = n * channels * math.prod([m + 2 * p for m, p in zip(data_shape[2:], window.pad)]) if any(window.pad) else 0
-    return full + groups * sizes.depth * sizes.step(n) * sizes.positions + math.prod(weight_shape)
+    extents = (data_shape, weight_shape, window)
+    ways = (batches, convolution_to_data)
+    fit = [way.is_fit(*extents, groups, positions) for way in ways]
+    needed = [int(way.scratch_elements(*extents, positions)) for way, is_fit in zip(ways, fit) if is_fit]
+    if not all(fit):
+        sizes = _sizes(weight_shape, groups, positions)
+        columns = groups * sizes.depth * sizes.step(n) * sizes.positions
+        full = math.prod([m + 2 * p for m, p in zip(data_shape[2:], window.pad)]) if any(window.pad) else 0
+        needed.append(n * channels * full + columns + math.prod(weight_shape))
+    return max(needed)
 
 
 class _Reader:

@@ -1,8 +1,8 @@
-"""Convolution of batches through columns with the channels last, and its adjoints; see `tensor/convolution.py`.
+"""Convolution of batches through columns with the channels last, and its adjoint in the weight.
 
-With the channels last, what a row of the kernel meets lies side by side in memory, so columns are copied, and added up
-again, in long runs. Some images are worked on at a time, so that their columns stay in the cache of a core. It takes
-permuted weights, which pays only where there are more positions than filters.
+One of the ways of `tensor/convolution.py`. With the channels last, what a row of the kernel meets lies side by side in
+memory, so columns are copied in long runs. Some images are worked on at a time, so that their columns stay in the cache
+of a core. It takes permuted weights, which pays only where there are more positions than filters.
 """
 
 from __future__ import annotations
@@ -28,58 +28,44 @@ def is_fit(data_shape: Extents, weight_shape: Extents, window: Window, groups: i
     return run >= 8 * positions[-1] and data_shape[0] * math.prod(positions) >= 4 * weight_shape[0]
 
 
-def convolve(xp: Any, x: Any, w: Any, window: Window, result: Any) -> None:
-    """The convolution of `x` (n, channels, *spatial) with `w`, into `result` (n, filters, *positions)."""
+def convolve(xp: Any, x: Any, w: Any, window: Window, result: Any, empty: Empty) -> None:
+    """The convolution of `x` (n, channels, *spatial) with `w`, into `result` (n, filters, *positions).
+
+    `empty` makes the arrays for the work, see `scratch_elements`.
+    """
     job = _Job(x.shape, w.shape, window, result.shape[2:])
-    rows = _Rows(xp, job, x.dtype, xp.empty)
-    matrix = _to_last(w).reshape(w.shape[0], -1).T
-    products = xp.empty((job.step * job.count, w.shape[0]), dtype=x.dtype)
+    rows = _Rows(xp, job, x.dtype, empty)
+    last = empty((w.shape[0], *window.kernel, w.shape[1]), w.dtype)
+    last[...] = to_last(w)
+    matrix = last.reshape(w.shape[0], -1).T
+    products = empty((job.step * job.count, w.shape[0]), x.dtype)
     for part, images in job.parts():
         product = products[: images * job.count]
         xp.dot(rows.read(x[part]), matrix, out=product)
-        result[part] = _to_first(product.reshape(images, *job.positions, -1))
-
-
-def to_data(xp: Any, h: Any, w: Any, window: Window, out: Any, empty: Empty) -> None:
-    """The adjoint in the data, into `out` (n, channels, *spatial), from `h` (n, filters, *positions)."""
-    filters, channels = w.shape[:2]
-    job = _Job(out.shape, w.shape, window, h.shape[2:])
-    matrix = empty((filters, *window.kernel, channels), w.dtype)
-    matrix[...] = _to_last(w)
-    heads = empty((job.step, *job.positions, filters), h.dtype)
-    columns = empty((job.step * job.count, job.depth), h.dtype)
-    sums = empty((job.step, *job.full, channels), h.dtype)
-    for part, images in job.parts():
-        heads[:images] = _to_last(h[part])
-        taken = columns[: images * job.count]
-        xp.dot(heads[:images].reshape(images * job.count, filters), matrix.reshape(filters, -1), out=taken)
-        sums[:images] = 0
-        _add_up(xp, job, taken, sums[:images])
-        out[part] = _to_first(sums[:images][job.inner])
+        result[part] = to_first(product.reshape(images, *job.positions, -1))
 
 
 def to_weight(xp: Any, h: Any, x: Any, window: Window, out: Any, empty: Empty) -> None:
-    """The adjoint in the weight, into `out` (filters, channels, *kernel)."""
+    """The adjoint in the weight, into `out` (filters, channels, *kernel); `empty`: see `convolve`."""
     filters = h.shape[1]
     job = _Job(x.shape, out.shape, window, h.shape[2:])
     rows = _Rows(xp, job, x.dtype, empty)
     heads = empty((job.step, *job.positions, filters), h.dtype)
     total, product = (empty((filters, job.depth), h.dtype) for _ in range(2))
     for index, (part, images) in enumerate(job.parts()):
-        heads[:images] = _to_last(h[part])
+        heads[:images] = to_last(h[part])
         target = product if index else total
         xp.dot(heads[:images].reshape(images * job.count, filters).T, rows.read(x[part]), out=target)
         if index:
             xp.add(total, product, out=total)
-    out[...] = _to_first(total.reshape(filters, *window.kernel, out.shape[1]))
+    out[...] = to_first(total.reshape(filters, *window.kernel, out.shape[1]))
 
 
 def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window, positions: Extents) -> int:
-    """How many elements of working memory the adjoints need at most."""
+    """How many elements of working memory `convolve` and `to_weight` need at most."""
     job = _Job(data_shape, weight_shape, window, positions)
-    weights = math.prod(weight_shape)
     images = job.step * (math.prod(job.full) * data_shape[1] + job.count * (job.depth + weight_shape[0]))
-    return images + 2 * weights
+    return images + 2 * math.prod(weight_shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,38 +129,16 @@ class _Rows:
     def read(self, images: Any) -> Any:
         """The rows of these images; valid until the next call."""
         count, job = images.shape[0], self._job
-        self._images[:count][job.inner] = _to_last(images)
+        self._images[:count][job.inner] = to_last(images)
         self._columns[:count] = self._view[:count]
         return self._columns[:count].reshape(count * job.count, math.prod(job.weight_shape[1:]))
 
 
-def _add_up(xp: Any, job: _Job, rows: Any, sums: Any) -> None:
-    """Add the rows of columns to the padded images (images, *full, channels) that they came from."""
-    window, positions = job.window, job.positions
-    images, channels = sums.shape[0], sums.shape[-1]
-    before = (slice(None),) * len(positions)
-    # A row of the kernel at one position is one run of numbers.
-    lines = sums.reshape(*sums.shape[:-2], -1)
-    runs = rows.reshape(images, *positions, *window.kernel[:-1], window.kernel[-1] * channels)
-    outer = Window(window.kernel[:-1], window.stride[:-1], window.dilate[:-1], window.pad[:-1])
-    width, move = window.kernel[-1] * channels, window.stride[-1] * channels
-    for tap, index in zip(outer.taps(), _indices(outer.kernel)):
-        reached = lines[(slice(None), *outer.tap_slices(tap, positions[:-1]))]
-        for position in range(positions[-1]):
-            target = reached[..., position * move : position * move + width]
-            xp.add(target, runs[(*before, position, *index)], out=target)
-
-
-def _indices(kernel: Extents) -> Iterator[Extents]:
-    window = Window(kernel, (1,) * len(kernel), (1,) * len(kernel), (0,) * len(kernel))
-    yield from window.taps()
-
-
-def _to_last(images: Any) -> Any:
+def to_last(images: Any) -> Any:
     """(n, channels, *spatial) as a view with the channels last."""
     return images.transpose(0, *range(2, images.ndim), 1)
 
 
-def _to_first(images: Any) -> Any:
-    """The inverse of `_to_last`."""
+def to_first(images: Any) -> Any:
+    """The inverse of `to_last`."""
     return images.transpose(0, images.ndim - 1, *range(1, images.ndim - 1))

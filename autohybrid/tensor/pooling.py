@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from autohybrid.tensor.pieces import Empty
+
 Extents = tuple[int, ...]
 
 
@@ -74,18 +76,38 @@ def _axis_steps(pool: Pool, axis: int) -> list[tuple[Any, ...]]:
     return [(*[slice(None)] * before, slice(t, t + (m - 1) * s + 1, s)) for t in range(k)]
 
 
-def window_max(xp: Any, data: Any, pool: Pool) -> Any:
-    """The maximum of every window; what lies outside the data does not count."""
+def window_max(xp: Any, data: Any, pool: Pool, out: Any = None, empty: Empty | None = None) -> Any:
+    """The maximum of every window; what lies outside the data does not count.
+
+    It is written into `out` where given; `empty` makes the arrays for the work, see `elements_between`.
+    """
     if _covers_all(pool):
-        return data.max(axis=_axes(pool), keepdims=True)
+        return data.max(axis=_axes(pool), keepdims=True, out=out)
+    empty = empty or xp.empty
     result = fill(xp, data, pool, _lowest(xp, data))
     for axis in reversed(range(len(pool.kernel))):
         steps = _axis_steps(pool, axis)
-        reduced = xp.maximum(result[steps[0]], result[steps[1]]) if len(steps) > 1 else result[steps[0]]
+        reduced = result[steps[0]]
+        if len(steps) > 1:
+            target = out if axis == 0 and out is not None else empty(reduced.shape, reduced.dtype)
+            reduced = xp.maximum(reduced, result[steps[1]], out=target)
         for step in steps[2:]:
             xp.maximum(reduced, result[step], out=reduced)
         result = reduced
-    return xp.ascontiguousarray(result) if result is not data else data.copy()
+    if out is None:
+        return xp.ascontiguousarray(result) if result is not data else data.copy()
+    if result is not out:
+        out[...] = result
+    return out
+
+
+def elements_between(shape: Extents, pool: Pool) -> int:
+    """How many elements `window_max` puts into arrays for its work, beside its result."""
+    extents, total = list(shape), 0
+    for axis in reversed(range(1, len(pool.kernel))):
+        extents[pool.first + axis] = pool.positions[axis]
+        total += math.prod(extents)
+    return total
 
 
 def window_sum(xp: Any, data: Any, pool: Pool) -> Any:
@@ -131,20 +153,37 @@ def winners(xp: Any, data: Any, output: Any, pool: Pool) -> Any:
     return winner
 
 
-def max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool) -> Any:
-    """The adjoint of `window_max`: each head goes to the first maximum of its window."""
-    winner = winners(xp, data, output, pool)
+def max_to_data(xp: Any, head: Any, data: Any, output: Any, pool: Pool, out: Any = None) -> Any:
+    """The adjoint of `window_max`: each head goes to the first maximum of its window. Into `out`, where given and
+    nothing is padded."""
     shape = list(data.shape)
     shape[pool.first : pool.first + len(pool.full)] = pool.full
-    result = xp.zeros(shape, dtype=head.dtype)
     disjoint = all(s >= k for s, k in zip(pool.stride, pool.kernel))
-    product = None if disjoint else xp.empty_like(head)
+    result = xp.empty(shape, dtype=head.dtype) if out is None or shape != list(out.shape) else out
+    covered = [(m - 1) * s + k if k == s else 0 for k, s, m in zip(pool.kernel, pool.stride, pool.positions)]
+    if not disjoint or covered != shape[pool.first : pool.first + len(pool.full)]:
+        result[...] = 0
+    if disjoint:
+        _max_to_own(xp, head, fill(xp, data, pool, _lowest(xp, data)), output, pool, result)
+        return trim(result, pool)
+    winner = winners(xp, data, output, pool)
+    product = xp.empty_like(head)
     for index, tap in enumerate(pool.taps()):
-        if disjoint:
-            xp.multiply(head, winner == index, out=result[tap])
-        else:
-            result[tap] += xp.multiply(head, winner == index, out=product)
+        result[tap] += xp.multiply(head, winner == index, out=product)
     return trim(result, pool)
+
+
+def _max_to_own(xp: Any, head: Any, padded: Any, output: Any, pool: Pool, result: Any) -> None:
+    """`max_to_data` where no element is in two windows. The first element of a window with NaN gets its head."""
+    first, *taps = pool.taps()
+    is_open = (padded[first] != output) > (output != output)  # the windows whose maximum was not met yet
+    xp.multiply(head, ~is_open, out=result[first])
+    for tap in taps[:-1]:
+        differs = padded[tap] != output
+        xp.multiply(head, is_open > differs, out=result[tap])
+        is_open &= differs
+    if taps:
+        xp.multiply(head, is_open, out=result[taps[-1]])
 
 
 def max_from_data(xp: Any, values: Any, data: Any, output: Any, pool: Pool) -> Any:

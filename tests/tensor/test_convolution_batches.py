@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autohybrid import autograd, nd
-from autohybrid.tensor import convolution, convolution_batches
+from autohybrid.tensor import convolution, convolution_batches, convolution_to_data
 from autohybrid.tensor.pieces import Pieces
 from autohybrid.tensor.windows import Window, make_window, padded, window_view
 
@@ -48,24 +48,38 @@ def test_the_products_are_the_formula_and_its_adjoints(case: tuple[Any, ...]) ->
     assert convolution_batches.is_fit(x.shape, w.shape, window, 1, h.shape[2:])
     wanted = _formula(x, w, window, h.shape[2:])
     found = np.empty_like(h)
-    convolution_batches.convolve(np, x, w, window, found)
+    work = np.full(convolution_batches.scratch_elements(x.shape, w.shape, window, h.shape[2:]), np.nan)
+    convolution_batches.convolve(np, x, w, window, found, Pieces(work, _refuse))
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-11)
-    form = (h * wanted).sum()
-    to_data, to_weight = np.empty_like(x), np.empty_like(w)
-    needed = convolution_batches.scratch_elements(x.shape, w.shape, window, h.shape[2:])
-    work = np.full(needed, np.nan)  # what it holds at first does not matter
-    convolution_batches.to_data(np, h, w, window, to_data, Pieces(work, _refuse))
-    work[:] = np.nan
+    to_weight = np.empty_like(w)
+    work[:] = np.nan  # what it holds at first does not matter
     convolution_batches.to_weight(np, h, x, window, to_weight, Pieces(work, _refuse))
     # The form is linear in each argument, so its derivative in a direction is its value there.
-    direction_x, direction_w = np.sin(np.arange(x.size)).reshape(x.shape), np.cos(np.arange(w.size)).reshape(w.shape)
+    direction = np.cos(np.arange(w.size)).reshape(w.shape)
     np.testing.assert_allclose(
-        (to_data * direction_x).sum(), (h * _formula(direction_x, w, window, h.shape[2:])).sum(), rtol=1e-9
+        (to_weight * direction).sum(), (h * _formula(x, direction, window, h.shape[2:])).sum(), rtol=1e-9
     )
-    np.testing.assert_allclose(
-        (to_weight * direction_w).sum(), (h * _formula(x, direction_w, window, h.shape[2:])).sum(), rtol=1e-9
-    )
-    np.testing.assert_allclose((to_data * x).sum(), form, rtol=1e-9)
+
+
+_TO_DATA: tuple[tuple[Any, ...], ...] = (
+    (3, 20, (12, 12), 5, (5, 5), (1, 1), (1, 1), (0, 0)),
+    (9, 24, (6, 13), 7, (3, 2), (1, 2), (2, 1), (1, 1)),
+    (5, 31, (9,), 3, (4,), (2,), (1,), (2,)),
+    (4, 10, (5, 6, 7), 6, (2, 3, 2), (1, 1, 3), (1, 2, 1), (1, 1, 1)),
+    (40, 16, (12, 15), 8, (3, 3), (1, 1), (1, 1), (1, 1)),
+)
+
+
+@pytest.mark.parametrize("case", _TO_DATA)
+def test_the_adjoint_in_the_data_is_that_of_the_formula(case: tuple[Any, ...]) -> None:
+    x, w, h, window = _arrays(case)
+    assert convolution_to_data.is_fit(x.shape, w.shape, window, 1, h.shape[2:])
+    found = np.empty_like(x)
+    needed = convolution_to_data.scratch_elements(x.shape, w.shape, window, h.shape[2:])
+    convolution_to_data.to_data(np, h, w, window, found, Pieces(np.full(needed, np.nan), _refuse))
+    direction = np.sin(np.arange(x.size)).reshape(x.shape)
+    wanted = (h * _formula(direction, w, window, h.shape[2:])).sum()
+    np.testing.assert_allclose((found * direction).sum(), wanted, rtol=1e-9)
 
 
 def test_other_shapes_go_another_way() -> None:

@@ -136,16 +136,29 @@ def _fast(call: Any) -> list[str] | None:
         return None
     window = window_of(attrs)
     if not is_blockwise(shapes[0], shapes[1], window, attrs.num_group):
-        return None
+        run, work = call.bound("convolve", convolve), _work(call, shapes[0], shapes[1])
+        arguments = f"{call.inputs[0]}, {call.inputs[1]}, {call.constant('window', window)}, {attrs.num_group}"
+        return [f"{call.out} = {run}({arguments}, {call.memory()}, None, {work})", *_bias_lines(call)]
     wanted = zip(("padded", "columns"), workspace(shapes[0], shapes[1], window, attrs.num_group))
     arrays = ", ".join("None" if shape is None else call.scratch(hint, shape) for hint, shape in wanted)
     run, memory = call.bound("convolve", convolve), call.constant("Workspace", Workspace)
     arguments = f"{call.inputs[0]}, {call.inputs[1]}, {call.constant('window', window)}, {attrs.num_group}"
-    lines = [f"{call.out} = {run}({arguments}, {call.memory()}, {memory}({arrays}))"]
-    if not attrs.no_bias:
-        bias = f"{call.inputs[2]}.reshape({(-1, *[1] * len(attrs.kernel))})"
-        lines.append(f"{call.function('add')}({call.out}, {bias}, {call.out})")
-    return lines
+    return [f"{call.out} = {run}({arguments}, {call.memory()}, {memory}({arrays}))", *_bias_lines(call)]
+
+
+def _bias_lines(call: Any) -> list[str]:
+    if call.attrs.no_bias:
+        return []
+    bias = f"{call.inputs[2]}.reshape({(-1, *[1] * len(call.attrs.kernel))})"
+    return [f"{call.function('add')}({call.out}, {bias}, {call.out})"]
+
+
+def _work(call: Any, data: tuple[int, ...], weight: tuple[int, ...]) -> str:
+    """What makes the arrays for the work of one call, in memory from the plan of the graph."""
+    size = scratch_elements(data, weight, window_of(call.attrs), call.attrs.num_group)
+    if not size:
+        return "None"
+    return f"{call.constant('Pieces', Pieces)}({call.scratch('work', (size,))}, {call.function('empty')})"
 
 
 def _grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
@@ -191,12 +204,8 @@ def _fast_backward(function: Any) -> Any:
         if not is_simple(call) or any(0 in shape for shape in (call.out_shape, *call.shapes)):
             return None
         attrs, window = call.attrs, window_of(call.attrs)
-        shapes = (call.shapes[2], call.shapes[1]) if function is to_data else (call.shapes[1], call.shapes[2])
-        size = scratch_elements(*shapes, window, attrs.num_group)
-        pieces = "None"
-        if size:
-            empty = call.function("empty")
-            pieces = f"{call.constant('Pieces', Pieces)}({call.scratch('work', (size,))}, {empty})"
+        data, weight = (2, 1) if function is to_data else (1, 2)
+        pieces = _work(call, call.shapes[data], call.shapes[weight])
         shape = call.out_shape[2:] if function is to_data else call.out_shape
         arguments = f"{call.inputs[0]}, {call.inputs[1]}, {call.constant('window', window)}, {attrs.num_group}, {shape}"
         run = call.bound(function.__name__, function)

@@ -9,8 +9,10 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
+from autohybrid.tensor.pieces import Pieces
 from autohybrid.tensor.pooling import (
     Pool,
+    elements_between,
     max_from_data,
     max_to_data,
     spread,
@@ -20,6 +22,7 @@ from autohybrid.tensor.pooling import (
 )
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import same_floating, unify
+from autohybrid.tensor.templates import is_simple
 
 _LAYOUTS = ("NCW", "NCHW", "NCDHW", "NWC", "NHWC", "NDHWC")
 _KERNEL = Attr("kernel", "shape", ())
@@ -240,6 +243,27 @@ def _at_max_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     return [F._backward_pool_max(heads[0], data, output, **_shared(node.attrs)), None, None]
 
 
+def _fast(call: Any) -> list[str] | None:
+    """The largest of every window into memory from the plan of the graph; other kinds have their kernel."""
+    if call.attrs.pool_type != "max" or not is_simple(call) or 0 in call.out_shape:
+        return None
+    shape = call.shapes[0]
+    pool, pieces = pool_of(call.attrs, shape), "None"
+    size = elements_between(shape, pool)
+    if size:
+        pieces = f"{call.constant('Pieces', Pieces)}({call.scratch('between', (size,))}, {call.function('empty')})"
+    run = call.bound("window_max", window_max)
+    return [f"{call.out} = {run}({call.inputs[0]}, {call.constant('pool', pool)}, {call.memory()}, {pieces})"]
+
+
+def _fast_backward(call: Any) -> list[str] | None:
+    if not is_simple(call) or 0 in call.out_shape or call.attrs.whole_windows:
+        return None
+    run, pool = call.bound("max_to_data", max_to_data), pool_of(call.attrs, call.shapes[1])
+    memory = call.memory() if pool.full == pool.extents else None
+    return [f"{call.out} = {run}({', '.join(call.inputs)}, {call.constant('pool', pool)}, {memory})"]
+
+
 def _like(position: int) -> Any:
     def infer(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
         return ins, [unify(ins[position], outs[0])]
@@ -275,6 +299,7 @@ OPERATORS = (
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
+        fast=_fast,
         by_rows=lambda attrs, ins: (0,),
         aliases=("_npx_pooling",),
         doc="""Pools data (n, channel, spatial...), of 1 to 3 spatial axes, over windows of `kernel`.
@@ -338,6 +363,7 @@ OPERATORS = (
         attrs=_PRIVATE,
         infer_shape=_like(1),
         grad=_max_backward_grad,
+        fast=_fast_backward,
         doc="The gradient of max pooling: each head goes to the first maximum of its window.",
         samples=(
             Sample(
