@@ -26,6 +26,7 @@ from autohybrid.tensor.channels_last.layer import Border
 LEAST_BYTES = 1 << 15
 #: Buffers begin at multiples of this many bytes, as wide registers like it.
 _ALIGNMENT = 64
+_PAGE, _SHIFT = 4096, 13 * _ALIGNMENT
 
 
 @dataclass(slots=True)
@@ -166,15 +167,17 @@ class Arena:
         made = [self._derived.get(name) or self.names[name] for name in self.made]
 
         def make() -> tuple[Any, ...]:
-            raw = [_aligned(size, is_zero) for size, is_zero in buffers]
+            raw = [_aligned(size, is_zero, index) for index, (size, is_zero) in enumerate(buffers)]
             return tuple([_array(raw, m) if isinstance(m, _Place) else _derived(raw, m) for m in made])
 
         return make
 
 
-def _aligned(size: int, is_zero: bool) -> Any:
-    raw = (np.zeros if is_zero else np.empty)(size + _ALIGNMENT, dtype=np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT
+def _aligned(size: int, is_zero: bool, index: int) -> Any:
+    """Memory for buffer number `index`. Large memory comes in pages; what lies at one place of its page shares a few
+    lines of the first cache, so every buffer begins at another place."""
+    raw = (np.zeros if is_zero else np.empty)(size + _PAGE, dtype=np.uint8)
+    start = (index * _SHIFT - raw.ctypes.data) % _PAGE
     return raw[start : start + size]
 
 

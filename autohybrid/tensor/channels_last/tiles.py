@@ -16,9 +16,11 @@ import numpy as np
 _PRODUCTS = 1_000_000
 #: Elements of a tile of the weight; deeper weights are left to BLAS, which packs them well for many rows.
 _TILE_ELEMENTS = 1 << 13
-#: With fewer rows than this packing costs as much as it saves, so all weights are cut.
-_FEW_ROWS = 128
-_FEW_ROWS_ELEMENTS = 9 << 10
+#: With fewer rows than these packing costs as much as it saves, so deep weights are cut too: into a few parts, or, with
+#: few rows, into as many as it takes.
+_MANY_ROWS, _FEW_ROWS = 256, 128
+_MOST_PARTS = 4
+_SMALL_TILE_ELEMENTS = 9 << 10
 _LEAST_ROWS, _MOST_ROWS = 24, 64
 
 
@@ -45,7 +47,7 @@ class Tiling:
     def rows(self, count: int) -> int:
         """How many of `count` rows go into a tile; all of them where no fitting number divides `count`."""
         deep = self.depth // self.parts
-        if deep * self.width > _FEW_ROWS_ELEMENTS:
+        if deep * self.width > _SMALL_TILE_ELEMENTS:
             return count
         limit = min(_MOST_ROWS, _PRODUCTS // (self.width * deep))
         return next((d for d in range(limit, _LEAST_ROWS - 1, -1) if count % d == 0), count)
@@ -81,15 +83,17 @@ def _cut(matrix: Any, rows: tuple[int, int], columns: tuple[int, int]) -> Any:
 def make_tiling(rows: int, depth: int, filters: int) -> Tiling:
     """The tiles for products of about `rows` rows."""
     whole = Tiling(depth, filters, 1, filters)
-    if rows * filters * depth <= _PRODUCTS:
+    if filters * depth <= _TILE_ELEMENTS:
         return whole
-    if rows >= _FEW_ROWS:
+    if rows >= _MANY_ROWS:
         width = next((w for w in (64, 32) if depth * w <= _TILE_ELEMENTS), None)
         return whole if width is None else Tiling(depth, filters, 1, _width(filters, width))
     width = _width(filters, 32)
-    limit = max(1, _FEW_ROWS_ELEMENTS // width)
+    limit = max(1, _SMALL_TILE_ELEMENTS // width)
     parts = next((p for p in range(1, depth + 1) if depth % p == 0 and depth // p <= limit), 1)
-    return whole if depth // parts < 64 else Tiling(depth, filters, parts, width)
+    if depth // parts < 64 or (rows >= _FEW_ROWS and parts > _MOST_PARTS):
+        return whole
+    return Tiling(depth, filters, parts, width)
 
 
 def _width(filters: int, wanted: int) -> int:

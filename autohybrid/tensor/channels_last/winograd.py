@@ -21,6 +21,9 @@ from autohybrid.tensor.channels_last.weights import filters_last
 
 #: The weight of a tile is read once a step, so steps have at least this many tiles where it is large.
 _LEAST_TILES = 64
+#: Numbers between what belongs to two tiles: without a gap, the same product of all tiles lies in a few lines of the
+#: first cache, for channels are often a power of two.
+_GAP = 16
 
 
 class Transforms(NamedTuple):
@@ -111,7 +114,7 @@ class Winograd:
         layer, reach = self.layer, self._reach
         images, down = self._steps[0].extents
         count = images * down * self.tiles[1]
-        half = (count * reach**2 * max(layer.data[3], layer.filters),)
+        half = (count * (reach**2 * max(layer.data[3], layer.filters) + _GAP),)
         partial = self._tiling.partial_shape(count)
         return (half, half, (0,) if partial is None else (reach**2, *partial))
 
@@ -166,10 +169,12 @@ class Winograd:
         )
         first, second = scratch[:2]
         rows = _part(first, windows.shape)
-        columns = _part(second, (count, reach, reach * channels))
-        matrix = columns.reshape(count, reach**2, channels).transpose(1, 0, 2)
-        sums = _part(first, (count, reach**2, filters))
-        left, right = self._tiling.bind(matrix, sums.transpose(1, 0, 2), None)
+        matrix = _apart(second, (count, reach**2, channels))
+        columns = np.lib.stride_tricks.as_strided(
+            matrix, (count, reach, reach * channels), (matrix.strides[0], reach * matrix.strides[1], c)
+        )
+        sums = _apart(first, (count, reach**2, filters))
+        left, right = self._tiling.bind(matrix.transpose(1, 0, 2), sums.transpose(1, 0, 2), None)
         tiles = _part(second, (count, size**2, filters))
         shaped = tiles.reshape(images, down, across, size, size, filters)
         return _Bound(
@@ -214,6 +219,13 @@ def _merged(tiles: Any) -> Any:
     """Tiles (..., width, filters) with the last two axes as one."""
     shape = (*tiles.shape[:-2], tiles.shape[-2] * tiles.shape[-1])
     return np.lib.stride_tricks.as_strided(tiles, shape, (*tiles.strides[:-2], tiles.strides[-1]))
+
+
+def _apart(memory: Any, shape: tuple[int, int, int]) -> Any:
+    """The beginning of flat memory, in this shape with a gap behind each of the first."""
+    count, rows, columns = shape
+    each = rows * columns + _GAP
+    return memory[: count * each].reshape(count, each)[:, : rows * columns].reshape(shape)
 
 
 def _part(memory: Any, shape: Sequence[int]) -> Any:
