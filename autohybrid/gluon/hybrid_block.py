@@ -194,7 +194,7 @@ class HybridBlock(Block):
         found = {}
         for name, parameter in self._reg_params.items():
             data = parameter._data
-            if data is not None and len(data) == 1 and data[0]._ctx is ctx and parameter._stype == "default":
+            if data is not None and len(data) == 1 and data[0]._ctx is ctx and parameter._gives_its_array:
                 found[name] = data[0]
             elif data is None and parameter._deferred_init:
                 return None

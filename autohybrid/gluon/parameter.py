@@ -81,12 +81,16 @@ class Parameter:
         self._shape = _as_shape(shape)
         self._dtype = dtype
         self._stype = stype
+        #: Whether `data()` is the array itself: it is dense, and no subclass computes with it.
+        self._gives_its_array = stype == "default" and type(self).data is Parameter.data
         self._grad_stype = grad_stype
         self._allow_deferred_init = allow_deferred_init
         self._differentiable = differentiable
         self._data: list[NDArray] | None = None
         self._grad: list[NDArray] | None = None
         self._ctx_list: list[Context] | None = None
+        #: MXNet's table from devices to positions, which packages copy from one parameter to another; not read here.
+        self._ctx_map: None = None
         #: (initializer, devices, default initializer, array or None), () when nothing is pending.
         self._deferred_init: tuple[Any, ...] = ()
         self._grad_req: str | None = None
