@@ -94,6 +94,17 @@ class Diagnostic:
             self.message,
         )
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people: `net.py:3:5`, in a notebook `net.ipynb:cell 2:3:5`."""
+        span = self.span
+        return str(span) if self.cell is None else f"{span.path}:cell {self.cell}:{span.line}:{span.column}"
+
+    def in_file(self, span: Span) -> Span:
+        """A range of this finding in the lines of its file. Those of a cell are no lines of the notebook's JSON, for
+        which the first one stands."""
+        return span if self.cell is None else Span(span.path, 1, 1, 1, 1)
+
     def with_severity(self, severity: Severity) -> Diagnostic:
         """The same finding with another severity."""
         return replace(self, severity=severity)

@@ -44,7 +44,7 @@ class Sources:
         key = (path, cell)
         if key not in self._lines:
             notebook = self.find_notebook(path) if cell is not None else None
-            text = notebook.get_cell_text(cell) if notebook and cell is not None else self.get_text(path)
+            text = notebook.get_source(cell) if notebook and cell is not None else self.get_text(path)
             self._lines[key] = split_lines(text)
         return self._lines[key]
 

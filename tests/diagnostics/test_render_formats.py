@@ -126,3 +126,9 @@ def test_ten_thousand_findings_are_rendered_quickly() -> None:
         started = time.process_time()
         render(name, many, Style(colour=True))
         assert time.process_time() - started < limit, name
+
+
+def test_a_step_of_the_trail_at_the_finding_itself_stands_behind_its_mark() -> None:
+    finding = replace(CONDITION, labels=(Label(CONDITION.span, "a tensor"),))
+    text = render("full", replace(make_report(), findings=(finding,)), Style())
+    assert "━ a tensor\n" in text and "─ a tensor" not in text

@@ -70,8 +70,11 @@ class _Frame:
         self._sources = sources
         self._style = style
         self._glyphs = _UNICODE if style.unicode else _ASCII
-        marks = [_Mark(label.span, label.message, "because") for label in finding.labels if label.message]
-        marks.append(_Mark(finding.span, "", finding.severity.value))
+        told = [label for label in finding.labels if label.message]
+        # A step of the trail at the place of the finding itself needs no line of its own.
+        own = next((label.message for label in told if label.span == finding.span), "")
+        marks = [_Mark(label.span, label.message, "because") for label in told if label.span != finding.span]
+        marks.append(_Mark(finding.span, own, finding.severity.value))
         self._marks = marks
         self._gutter = max(len(str(mark.span.end_line)) for mark in marks) + 1
         self._room = max(20, style.width - self._gutter - 2)

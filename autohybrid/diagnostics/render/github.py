@@ -26,14 +26,14 @@ def to_step_summary(report: Report) -> str:
     if report.findings:
         lines += ["| place | rule | severity | finding |", "|---|---|---|---|"]
         for finding in report:
-            place = f"`{_in_cell(str(finding.span))}`"
+            place = f"`{_in_cell(finding.place)}`"
             lines.append(f"| {place} | {finding.code} | {finding.severity.value} | {_in_cell(finding.message)} |")
         lines.append("")
     return "\n".join(lines) + "\n"
 
 
 def _to_command(finding: Diagnostic) -> str:
-    span = finding.span
+    span = finding.in_file(finding.span)
     properties = {
         "title": f"autohybrid ({finding.code})",
         "file": one_line(span.path),
@@ -43,7 +43,7 @@ def _to_command(finding: Diagnostic) -> str:
         "endColumn": span.end_column,
     }
     listed = ",".join(f"{name}={_escape(str(value), in_property=True)}" for name, value in properties.items())
-    text = f"{one_line(str(span))}: {finding.code} {one_line(finding.message)}"
+    text = f"{one_line(finding.place)}: {finding.code} {one_line(finding.message)}"
     if finding.help:
         text += f"\n  help: {one_line(finding.help)}"
     return f"::{_COMMANDS[finding.severity]} {listed}::{_escape(text)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from autohybrid.diagnostics.fingerprint import make_fingerprints
-from autohybrid.diagnostics.model import Severity
+from autohybrid.diagnostics.model import Diagnostic, Severity
 from autohybrid.diagnostics.render.style import Style
 from autohybrid.diagnostics.report import Report
 
@@ -14,21 +14,27 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 def render(report: Report, style: Style) -> str:
     """The report as a JSON array. Both `lines.begin` (the documented minimum) and `positions` are given."""
+    spans = [finding.in_file(finding.span) for finding in report]
     rows = [
         {
-            "description": f"{finding.code}: {finding.message}",
+            "description": f"{finding.code}: {_cell(finding)}{finding.message}",
             "check_name": finding.code,
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[finding.severity],
             "location": {
-                "path": finding.span.path,
-                "lines": {"begin": finding.span.line, "end": finding.span.end_line},
+                "path": span.path,
+                "lines": {"begin": span.line, "end": span.end_line},
                 "positions": {
-                    "begin": {"line": finding.span.line, "column": finding.span.column},
-                    "end": {"line": finding.span.end_line, "column": finding.span.end_column},
+                    "begin": {"line": span.line, "column": span.column},
+                    "end": {"line": span.end_line, "column": span.end_column},
                 },
             },
         }
-        for finding, fingerprint in zip(report, make_fingerprints(report, report.sources))
+        for finding, span, fingerprint in zip(report, spans, make_fingerprints(report, report.sources))
     ]
     return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+
+
+def _cell(finding: Diagnostic) -> str:
+    """The place in a notebook, which GitLab has no field for."""
+    return "" if finding.cell is None else f"cell {finding.cell}:{finding.span.line}:{finding.span.column}: "

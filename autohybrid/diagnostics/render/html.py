@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from html import escape
 
@@ -19,11 +20,11 @@ _CSS = """
 body{font:15px/1.5 system-ui,sans-serif;background:var(--bg);color:var(--fg);max-width:72rem;
 margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;margin:1rem 0}td,th{text-align:left;padding:.2rem .9rem .2rem 0;border-bottom:1px solid
-var(--line)}td.n{text-align:right}h2{font-size:1.1rem;margin:2rem 0 .5rem}a{color:inherit}
+var(--line)}td.n{text-align:right}code{white-space:nowrap}h2{font-size:1.1rem;margin:2rem 0 .5rem}a{color:inherit}
 """.replace("\n", " ")
 _FRAME_CSS = """
 .autohybrid pre{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace;background:var(--card,#f6f8fa);border:1px solid
-var(--line,#d0d7de);border-radius:6px;padding:.7rem 1rem;margin:.6rem 0;overflow-x:auto;color:inherit}
+var(--line,#d0d7de);border-radius:6px;padding:.7rem 1rem;margin:.6rem 0;overflow-x:auto;color:var(--fg,#1f2328)}
 .autohybrid .error{color:var(--error,#b3261e);font-weight:600}.autohybrid .warning{color:var(--warning,#8a5a00);
 font-weight:600}.autohybrid .info{color:var(--info,#00647a);font-weight:600}
 .autohybrid .because{color:var(--because,#0a58ca)}
@@ -41,7 +42,7 @@ def render(report: Report, style: Style) -> str:
         for (code, name, kind), count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
     )
     table = f"<table><tr><th>count</th><th>rule</th><th>name</th><th>severity</th></tr>{rules}</table>" if rules else ""
-    summary = escape(" ".join(summary_lines(report)))
+    summary = _summary(report)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><title>autohybrid</title>'
@@ -52,8 +53,13 @@ def render(report: Report, style: Style) -> str:
 
 def render_fragment(report: Report) -> str:
     """The findings as a piece of a page, for a notebook's output cell."""
-    summary = escape(" ".join(summary_lines(report)))
+    summary = _summary(report)
     return f'<style>{_FRAME_CSS}</style><div class="autohybrid">{_frames(report, "")}<p>{summary}</p></div>'
+
+
+def _summary(report: Report) -> str:
+    text = escape(" ".join(summary_lines(report)))
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", text)
 
 
 def _files(report: Report) -> str:

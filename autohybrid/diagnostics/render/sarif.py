@@ -71,7 +71,7 @@ def _result(finding: Diagnostic, fingerprint: str, index: dict[str, int], report
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": _artifact(finding.span.path),
-            "region": {**_region(finding.span), "snippet": {"text": snippet}},
+            "region": {**_region(finding.in_file(finding.span)), "snippet": {"text": snippet}},
         }
     }
     where = ".".join(part for part in (finding.block, finding.method) if part)
@@ -85,10 +85,12 @@ def _result(finding: Diagnostic, fingerprint: str, index: dict[str, int], report
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
         "properties": {"confidence": finding.confidence.value},
     }
+    if finding.cell is not None:
+        result["properties"] |= {"cell": finding.cell, "cellLine": finding.span.line, "cellColumn": finding.span.column}
     if finding.code in index:
         result["ruleIndex"] = index[finding.code]
     if finding.labels:
-        result["relatedLocations"] = [_related(at, label) for at, label in enumerate(finding.labels)]
+        result["relatedLocations"] = [_related(at, finding, label) for at, label in enumerate(finding.labels)]
     # A region counts the lines of the file, which for a notebook are not those of its cells.
     usable = finding.fixes if finding.cell is None else ()
     fixes = [_fix(fix) for fix in usable if fix.applicability is not Applicability.DISPLAY]
@@ -100,8 +102,9 @@ def _result(finding: Diagnostic, fingerprint: str, index: dict[str, int], report
     return result
 
 
-def _related(at: int, label: Label) -> dict[str, Any]:
-    place = {"artifactLocation": _artifact(label.span.path), "region": _region(label.span)}
+def _related(at: int, finding: Diagnostic, label: Label) -> dict[str, Any]:
+    span = finding.in_file(label.span) if label.span.path == finding.span.path else label.span
+    place = {"artifactLocation": _artifact(span.path), "region": _region(span)}
     return {"id": at, "message": {"text": label.message}, "physicalLocation": place}
 
 

@@ -72,7 +72,7 @@ def check(event: Event) -> Finding | None:
     if event.data.get("silent"):
         return None
     rewrite = _tuple_rewrite(event) if kind in ("tuple", "ellipsis") else _rewrite(event)
-    message = f"`{event.text}` subscripts a tensor, which a graph does not have rows of"
+    message = f"`{event.text}` subscripts a tensor: while the graph is built, it has no rows to pick"
     help_text = f"write {rewrite}" if rewrite else "use `F.slice_axis`, `F.slice`, `F.take` or `F.pick`"
     return Finding(message, help_text, fixes=expression(event, rewrite))
 
