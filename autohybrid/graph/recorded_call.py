@@ -126,6 +126,7 @@ class _Plan:
         self.exempt = _written_by_calls(function.order, self.train)
         self._code: dict[tuple[bool, ...], Any] = {}
         self._gradients: dict[tuple[bool, ...], list[int | None]] = {}
+        self._constant: dict[tuple[bool, ...], list[int]] = {}
 
     def code(self) -> Any:
         """The generator function for the outputs that are `active` now; None where it cannot be made."""
@@ -138,8 +139,18 @@ class _Plan:
         """For each input the position of its gradient among those that the generator gives."""
         return self._gradients[active]
 
-    def reaches(self, index: int) -> list[bool]:
-        """For each input, whether it is marked and output `index` depends on it."""
+    def constant_inputs(self, active: tuple[bool, ...]) -> list[int]:
+        """See `_without_gradient`; remembered."""
+        return self._constant[active]
+
+    def _without_gradient(self, active: tuple[bool, ...]) -> list[int]:
+        """The marked inputs that these outputs depend on, through constant steps only."""
+        positions = self._gradients[active]
+        reached = {i for output, is_active in enumerate(active) if is_active for i in self.reached_from(output)}
+        return sorted(i for i in reached if positions[i] is None)
+
+    def reached_from(self, index: int) -> list[int]:
+        """The marked inputs that output `index` depends on."""
         needed: set[Node] = set()
         pending = [self.outputs[index][0]]
         while pending:
@@ -147,7 +158,7 @@ class _Plan:
             if node not in needed:
                 needed.add(node)
                 pending.extend([source for source, _ in node.inputs])
-        return [v in needed and v in self.wanted for v in self.variables]
+        return [i for i, v in enumerate(self.variables) if v in needed and v in self.wanted]
 
     def _generate(self, active: tuple[bool, ...]) -> Any:
         if not any(active):
@@ -167,6 +178,7 @@ class _Plan:
             head = None if variable is None else backward.of_variables.get(variable)
             positions.append(None if head is None else gradients.setdefault(head, len(gradients)))
         self._gradients[active] = positions
+        self._constant[active] = self._without_gradient(active)
         kept = [(node, i) for node in self.random for i in range(node.output_count)]
         graph = RecordedGraph(
             self.names, (*heads, *kept), tuple(gradients), backward, self.function.outputs, self.function.exact
@@ -242,7 +254,10 @@ class RecordedCall(TapeNode):
             if entry is not None and position is not None:
                 gradient = direct.get(position) if position in self._given else None
                 sums.add(entry, wrap(gradients[position], array._ctx) if gradient is None else gradient)
-        self.pass_nothing(sums, [i for i, is_active in enumerate(active) if is_active])
+        for index in self._plan.constant_inputs(active):
+            entry = self.entries[index]
+            if entry is not None:
+                sums.touch(entry)
 
     def _direct_targets(
         self, sums: GradientSums, positions: Sequence[int | None], raw_heads: Sequence[Any]
@@ -280,9 +295,10 @@ class RecordedCall(TapeNode):
 
     def pass_nothing(self, sums: GradientSums, outputs: Sequence[int]) -> None:
         """See TapeNode: only inputs that these outputs depend on are touched."""
-        for index in outputs:
-            for entry, is_reached in zip(self.entries, self._plan.reaches(index)):
-                if is_reached and entry is not None:
+        for output in outputs:
+            for index in self._plan.reached_from(output):
+                entry = self.entries[index]
+                if entry is not None:
                     sums.touch(entry)
 
     def _fits(self, heads: Sequence[NDArray | None]) -> bool:

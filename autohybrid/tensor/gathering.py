@@ -13,7 +13,7 @@ def to_integers(xp: Any, index: Any) -> Any:
 def bounded(xp: Any, index: Any, extent: int, mode: str) -> Any:
     """`index` as integers in [0, extent): mode 'clip' takes the nearer end, 'wrap' counts on around the axis."""
     whole = to_integers(xp, index)
-    return whole % extent if mode == "wrap" else whole.clip(0, extent - 1)
+    return whole % extent if mode == "wrap" else xp.minimum(xp.maximum(whole, 0), extent - 1)
 
 
 def wrapped_once(xp: Any, index: Any, extent: int) -> Any:

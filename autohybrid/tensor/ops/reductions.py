@@ -125,6 +125,8 @@ def _spread(xp: Any, attrs: Attrs, reduced: Any, like: Any) -> Any:
         for kept, full in zip(shape, like.shape):
             count *= full if kept != full else 1
         reduced = (reduced / count).astype(reduced.dtype, copy=False)
+    if reduced.size == like.size:
+        return reduced.reshape(like.shape)
     return xp.broadcast_to(reduced.reshape(shape), like.shape)
 
 

@@ -113,6 +113,9 @@ def _backward_pick(xp: Any, attrs: Attrs, head: Any, index: Any, data: Any) -> A
     outer, extent, inner = _around(data.shape, attrs.axis % data.ndim)
     whole = bounded(xp, index, extent, attrs.mode).reshape(outer, 1, inner)
     result = xp.zeros(data.size, dtype=head.dtype)
+    if inner == 1:
+        result.reshape(outer, extent)[xp.arange(outer), whole.reshape(-1)] = head.reshape(-1)
+        return result.reshape(data.shape)
     result[positions_along(xp, whole, outer, extent, inner)] = head.reshape(whole.shape)
     return result.reshape(data.shape)
 
