@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from autohybrid.analysis.mxnet_names import namespace_facts
+from autohybrid.context import current_context
 from autohybrid.errors import HybridizeWarning, MXNetError
 from autohybrid.gluon.structure import leaves
 from autohybrid.tensor.namespaces import public_place
 
 if TYPE_CHECKING:
     from autohybrid.gluon.hybrid_block import HybridBlock
+    from autohybrid.graph.function import GraphFunction
 
 #: What code raises that cannot run on Symbols.
 _UNTRACEABLE = (AttributeError, IndexError, RuntimeError, TypeError, ValueError)
@@ -72,13 +74,27 @@ def _compiled_graph(block: HybridBlock, compiled: Any) -> tuple[Any, Mapping[str
     function = predicting[-1]
     graph = Symbol(function.outputs.heads)
     _refuse_unknown(block, graph)
-    if "shape" in function.reads:
-        warnings.warn(
-            f"the code of `{block.name}` reads shapes, so the exported graph holds for inputs of these shapes only",
-            HybridizeWarning,
-            stacklevel=4,
-        )
+    if function.read_places:
+        warnings.warn(_baked_in(block, function), HybridizeWarning, stacklevel=4)
     return graph, dict(zip(function.captured, function.captured_arrays()))
+
+
+def _baked_in(block: HybridBlock, function: GraphFunction) -> str:
+    """What the exported graph has of the call it was built for, and where the code read it."""
+    signature = next(iter(function._code))[0]
+    facts = {
+        "shape": " and ".join(str(tuple(shape)) for shape, _ in signature),
+        "dtype": " and ".join(dtype.name for _, dtype in signature),
+        "context": str(current_context()),
+    }
+    read = [
+        f"the {fact}{'' if span is None else f' ({span})'}: here {facts[fact]}"
+        for fact, span in sorted(function.read_places.items())
+    ]
+    return (
+        f"the code of `{block.name}` reads {'; '.join(read)}; the exported graph holds what followed from that, and is "
+        "right for inputs of these only [AH803]"
+    )
 
 
 def _refuse_unknown(block: HybridBlock, graph: Any) -> None:

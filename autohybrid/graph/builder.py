@@ -88,6 +88,8 @@ class Builder:
         self.training = training
         self.facts: dict[Head, Fact] = {}
         self.reads: set[str] = set()
+        #: What the code read of its inputs at all, and where it did first.
+        self.read_places: dict[str, Span | None] = {}
         self.captured: dict[str, Callable[[], NDArray]] = {}
         self.written: dict[int, Storage] = {}
         #: Refusals that were raised; the user's own `except` must not hide one.
@@ -327,9 +329,15 @@ class Builder:
         ]
 
     # -- reads ---------------------------------------------------------------------------------------------------------
+    def note_read(self, fact: str) -> None:
+        """The code read a fact of a tensor: 'shape', 'dtype' or 'context'."""
+        self.reads.add(fact)
+        if fact not in self.read_places:
+            self.read_places[fact] = self.find_span()
+
     def read_shape(self, tensor: GraphTensor) -> tuple[int, ...]:
         """The shape, noting that the graph now depends on it. Raises HostValueNeeded when it depends on values."""
-        self.reads.add("shape")
+        self.note_read("shape")
         shape = self.facts[tensor.head].shape
         if shape is None or not is_known(shape):
             raise self.host_value("the shape of a tensor whose shape depends on values")
@@ -337,7 +345,7 @@ class Builder:
 
     def read_dtype(self, tensor: GraphTensor) -> str:
         """The dtype, noting that the graph now depends on it."""
-        self.reads.add("dtype")
+        self.note_read("dtype")
         dtype = self.facts[tensor.head].dtype
         return dtype or "float32"
 

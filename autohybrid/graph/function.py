@@ -6,8 +6,9 @@ else through generated code for the signature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from autohybrid.graph.codegen import generate
@@ -16,6 +17,7 @@ from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.graph.recorded_call import RecordedCalls
 from autohybrid.graph.row_split import split_call
 from autohybrid.graph.structure import ARRAY, Structure, unflatten
+from autohybrid.spans import Span
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.quiet import hush, unhush
@@ -72,11 +74,14 @@ class GraphFunction:
         outputs: GraphOutputs,
         reads: frozenset[str],
         exact: bool = False,
+        read_places: Mapping[str, Span | None] = MappingProxyType({}),
     ) -> None:
         self.inputs = tuple(inputs)
         self.captured = captured
         self.outputs = outputs
         self.reads = reads
+        #: What the code read of its inputs - shape, dtype, context - and where, for who writes the graph to a file.
+        self.read_places = read_places
         #: Whether generated code must compute every number as the plain interpreter does, bit for bit.
         self.exact = exact
         self.all_heads = outputs.all_heads

@@ -233,7 +233,8 @@ def _trace(
         raise builder.refused[0]
     outputs = GraphOutputs(heads, result_structure, written, attributes, tuple(builder.effects))
     exact = block._options.is_exact
-    return GraphFunction(names, dict(builder.captured), outputs, frozenset(builder.reads), exact)
+    reads, places = frozenset(builder.reads), dict(builder.read_places)
+    return GraphFunction(names, dict(builder.captured), outputs, reads, exact, places)
 
 
 def _result_head(builder: Builder, leaf: Any) -> Head:

@@ -85,6 +85,15 @@ def show_function(function: GraphFunction) -> InspectedGraph:
     known_shapes = infer_shapes(function.all_heads, shapes)
     known_dtypes = infer_dtypes(function.all_heads, dtypes)
     text = graph_text(function.all_heads, known_shapes, known_dtypes)
+    text += f"\n# {_dependence(function)}"
     dot = graph_dot(function.all_heads, known_shapes)
     svg = graph_svg(function.all_heads, known_shapes, function.inputs, known_dtypes)
     return InspectedGraph(text, dot, svg, code.source)  # type: ignore[attr-defined]
+
+
+def _dependence(function: GraphFunction) -> str:
+    """Which calls a graph serves, in words."""
+    if not function.read_places:
+        return "reads nothing of its inputs: one graph for every signature, and portable when exported"
+    places = [f"{fact}{'' if span is None else f' at line {span.line}'}" for fact, span in function.read_places.items()]
+    return f"depends on what the code reads of its inputs: {', '.join(places)}"
