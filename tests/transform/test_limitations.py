@@ -188,7 +188,7 @@ class OnNumPy(HybridBlock):
 @pytest.mark.parametrize(("block", "line"), [(HostValue, "int(x.sum()"), (OnNumPy, "np.median(x")])
 def test_a_host_value_is_refused_with_its_place(block: type[HybridBlock], line: str) -> None:
     net = block()
-    net.hybridize()
+    net.hybridize(fallback=False)
     with pytest.raises(mx.HybridizeError) as raised:
         net(nd.ones((2, 2)))
     with open(__file__, encoding="utf-8") as stream:

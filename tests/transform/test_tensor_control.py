@@ -283,6 +283,6 @@ class NewAttribute(HybridBlock):
 )
 def test_what_only_one_side_may_change_is_refused(block: type[HybridBlock], message: str) -> None:
     net = block()
-    net.hybridize()
+    net.hybridize(fallback=False)
     with pytest.raises(mx.HybridizeError, match=message):
         net(nd.array([1.0, 1]))
