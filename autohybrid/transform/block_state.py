@@ -14,8 +14,6 @@ from autohybrid.graph.node import Head
 from autohybrid.graph.structure import Structure, flatten
 from autohybrid.transform.python_state import token
 
-_CONSTANTS = (bool, int, float, str, bytes, type(None))
-_ITEMS = 64
 #: Attributes of blocks that hold what autohybrid keeps there, not what the user's code reads.
 _OWN = frozenset(
     (
@@ -37,18 +35,8 @@ Snapshot = tuple[tuple[Any, ...], ...]
 
 
 def snapshot(block: Any) -> Snapshot:
-    """The attributes of one block: constants by value, everything else by identity, containers item by item."""
-    return tuple([(name, _token(value)) for name, value in block.__dict__.items() if name not in _OWN])
-
-
-def _token(value: Any) -> Any:
-    if isinstance(value, _CONSTANTS):
-        return (type(value), value)
-    if isinstance(value, (list, tuple)) and len(value) <= _ITEMS:
-        return (id(value), *[_token(v) for v in value])
-    if isinstance(value, dict) and len(value) <= _ITEMS:
-        return (id(value), *[(id(k), _token(v)) for k, v in value.items()])
-    return id(value)
+    """The attributes of one block: constants by value, containers item by item, everything else by identity."""
+    return tuple([(name, token(value)) for name, value in block.__dict__.items() if name not in _OWN])
 
 
 class BlocksUsed:

@@ -69,6 +69,8 @@ def token(value: Any, depth: int = _DEPTH) -> Any:
         return (type(value), *[token(v, depth - 1) for v in value])
     if depth and isinstance(value, dict):
         return (type(value), *[(k, token(v, depth - 1)) for k, v in value.items()])
+    if depth and isinstance(value, (set, frozenset)):
+        return (type(value), frozenset([token(v, depth - 1) for v in value]))
     return id(value)
 
 

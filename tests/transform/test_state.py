@@ -62,6 +62,28 @@ def test_list_changed_in_place_counts() -> None:
     assert value(net) == 4
 
 
+class Names(HybridBlock):
+    """Reads a set, and lists in a dict."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.names = {"a"}
+        self.table = {"rows": [1.0]}
+
+    def hybrid_forward(self, F, x):  # type: ignore[no-untyped-def]
+        return x * len(self.names) + sum(self.table["rows"])
+
+
+def test_set_and_nested_list_changed_in_place_count() -> None:
+    net = Names()
+    net.hybridize()
+    assert value(net) == 2
+    net.names.add("b")
+    assert value(net) == 3
+    net.table["rows"].append(2.0)
+    assert value(net) == 5
+
+
 def test_global_changed_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     net = Plain()
     net.hybridize()
