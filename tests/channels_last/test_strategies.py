@@ -54,6 +54,11 @@ CASES: list[tuple[Layer, Make]] = [
     (layer((2, 10, 11, 12), 12, 3, 12, pad=1), Depthwise),
     (layer((2, 10, 11, 12), 12, 3, 12, stride=2, pad=1), Depthwise),
     (layer((1, 30, 33, 48), 48, 5, 48, dilate=2, pad=4), Depthwise),
+    (layer((1, 31, 40, 96), 96, 5, 96, stride=2, pad=2), Depthwise),
+    (layer((2, 9, 8, 7), 7, 2, 7, stride=2), Depthwise),
+    (layer((2, 9, 8, 7), 7, 3, 7, stride=3, pad=1), Depthwise),
+    (layer((1, 9, 8, 7), 7, 1, 7, stride=2), Depthwise),
+    (layer((1, 19, 18, 7), 7, 3, 7, stride=2, dilate=3, pad=3), Depthwise),
 ]
 
 

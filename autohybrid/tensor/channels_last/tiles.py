@@ -21,7 +21,7 @@ _TILE_ELEMENTS = 1 << 13
 _MANY_ROWS, _FEW_ROWS = 256, 128
 _MOST_PARTS = 4
 _SMALL_TILE_ELEMENTS = 9 << 10
-_LEAST_ROWS, _MOST_ROWS = 24, 64
+_LEAST_ROWS, _MOST_ROWS = 24, 200
 
 
 @dataclass(frozen=True, slots=True)
