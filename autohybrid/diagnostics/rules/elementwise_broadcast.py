@@ -1,7 +1,7 @@
 """AH504 elementwise-broadcast: an operator meets two shapes, which only arrays broadcast.
 
 What it finds: `+ - * / % **`, comparisons, `F.maximum`, `F.minimum`, `F.power` where the shapes are known to differ,
-or where a parameter with a size of 1 meets another tensor.
+or where a parameter with a size of 1 meets another tensor, or a sum, mean or maximum the tensor it was made of.
 
 Why a graph cannot express it: these become element-wise operators in a graph, which want equal shapes.
 
@@ -65,6 +65,7 @@ RULE = Rule(
     kinds=(EventKind.SHAPES,),
     check=check,
     valid=(
+        Valid(forward("return F.sum(x, axis=1) * F.max(x, axis=1)")),
         Valid(
             forward("return F.broadcast_mul(x, s)", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 6))")
         ),
@@ -91,6 +92,12 @@ RULE = Rule(
             ),
             ("a * b",),
             fixed=("return F.dot(x, F.broadcast_mul(a, b))",),
+        ),
+        Invalid(
+            forward("y = F.relu(x)\nreturn y - y.mean(axis=1, keepdims=True)"),
+            ("y - y.mean(axis=1, keepdims=True)",),
+            Confidence.LIKELY,
+            fixed=("return F.broadcast_sub(y, y.mean(axis=1, keepdims=True))",),
         ),
     ),
 )

@@ -5,7 +5,7 @@ What it finds: a HybridBlock with a `forward` of its own and no `hybrid_forward`
 Why a graph cannot express it: `hybridize()` keeps a graph of `hybrid_forward`; a block that overrides `forward` is
 never cached, and cannot be exported.
 
-Example: `class Net(HybridBlock): def forward(self, x): ...`
+Example: `def forward(self, x): return x * 2` in a HybridBlock
 
 Instead: rename it `hybrid_forward(self, F, x)`, or derive from `Block`.
 
