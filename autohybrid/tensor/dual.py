@@ -1,7 +1,8 @@
 """Dual numbers over arrays: a value and its derivative in one direction, carried through array arithmetic.
 
-Running a backward pass on Duals differentiates it (forward over reverse), which is how RNN gets second derivatives
-without a second hand-written pass. Only the operations that `tensor/recurrence.py` uses are there.
+Running a backward pass on Duals differentiates it (forward over reverse), which is how RNN, CTCLoss and others get
+second derivatives without a second hand-written pass. Functions of an array library are in `tensor/dual_namespace.py`;
+those below are what `tensor/recurrence.py` uses.
 """
 
 from __future__ import annotations
@@ -28,17 +29,43 @@ class Dual:
         return self.value.dtype
 
     @property
+    def ndim(self) -> int:
+        return self.value.ndim  # type: ignore[no-any-return]
+
+    @property
     def T(self) -> Dual:
         return Dual(self.value.T, self.tangent.T)
 
     def reshape(self, *shape: Any) -> Dual:
         return Dual(self.value.reshape(*shape), self.tangent.reshape(*shape))
 
-    def sum(self, axis: int) -> Dual:
-        return Dual(self.value.sum(axis=axis), self.tangent.sum(axis=axis))
+    def transpose(self, *axes: int) -> Dual:
+        return Dual(self.value.transpose(*axes), self.tangent.transpose(*axes))
+
+    def sum(self, axis: int, keepdims: bool = False) -> Dual:
+        return Dual(self.value.sum(axis=axis, keepdims=keepdims), self.tangent.sum(axis=axis, keepdims=keepdims))
+
+    def astype(self, dtype: Any, copy: bool = True) -> Dual:
+        return Dual(self.value.astype(dtype, copy=copy), self.tangent.astype(dtype, copy=copy))
+
+    def copy(self) -> Dual:
+        return Dual(self.value.copy(), self.tangent.copy())
 
     def __getitem__(self, key: Any) -> Dual:
         return Dual(self.value[key], self.tangent[key])
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        self.value[key] = value_of(new)
+        self.tangent[key] = new.tangent if isinstance(new, Dual) else 0
+
+    def __lt__(self, other: Any) -> Any:
+        return self.value < value_of(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value > value_of(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.value >= value_of(other)
 
     def __add__(self, other: Any) -> Dual:
         if isinstance(other, Dual):
@@ -62,6 +89,16 @@ class Dual:
         return Dual(self.value * other, self.tangent * other)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Dual:
+        if not isinstance(other, Dual):
+            return Dual(self.value / other, self.tangent / other)
+        value = self.value / other.value
+        return Dual(value, (self.tangent - value * other.tangent) / other.value)
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        value = other / self.value
+        return Dual(value, -value * self.tangent / self.value)
 
     def __matmul__(self, other: Any) -> Dual:
         if isinstance(other, Dual):

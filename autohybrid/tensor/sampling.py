@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autohybrid.tensor.dual import Dual
 from autohybrid.tensor.scatter import add_rows
 
 
@@ -21,6 +22,8 @@ def gather_pixels(xp: Any, data: Any, rows: Any, columns: Any) -> Any:
 
 def scatter_pixels(xp: Any, values: Any, rows: Any, columns: Any, height: int, width: int) -> Any:
     """The adjoint of `gather_pixels`: values (n, c, *p) added into (n, c, height, width)."""
+    if isinstance(values, Dual):
+        return xp.linear(lambda part: scatter_pixels(xp.plain, part, rows, columns, height, width), values)
     n, channels = values.shape[:2]
     inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
     first = xp.arange(n).reshape(-1, *[1] * (rows.ndim - 1)) * (height * width)

@@ -122,8 +122,7 @@ def _backward(xp: Any, attrs: Attrs, head: Any, data1: Any, data2: Any) -> tuple
             to_a[first] += share * b[second]
             to_b[second] += share * a[first]
         else:
-            # of equal elements the first picture counts as the larger one, as in MXNet
-            slope = share * xp.where(a[first] >= b[second], a.dtype.type(1), a.dtype.type(-1))
+            slope = share * _signs(xp, a[first], b[second])
             to_a[first] += slope
             to_b[second] -= slope
     pad, (height, width) = attrs.pad_size, data1.shape[2:]
@@ -143,7 +142,33 @@ def _backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
         to_first = F._backward_Correlation(head, data1, v, **settings)[0]
         to_second = F._backward_Correlation(head, u, data2, **settings)[1]
         return [to_head, to_first, to_second]
-    raise MXNetError("Correlation with is_multiply=False has no second derivative")
+    # the sign of the difference is constant almost everywhere
+    return [F._correlation_slope(u, v, data1, data2, **settings), None, None]
+
+
+def _slope(xp: Any, attrs: Attrs, first: Any, second: Any, data1: Any, data2: Any) -> Any:
+    u, v, a, b = (_padded(xp, attrs, x) for x in widen(xp, first, second, data1, data2))
+    layout = _layout(attrs, data1.shape)
+    result = xp.zeros((a.shape[0], len(layout.displacements) ** 2, layout.rows, layout.columns), dtype=a.dtype)
+    for channel, here, there in _pairs(attrs, layout):
+        result[:, channel] += ((u[here] - v[there]) * _signs(xp, a[here], b[there])).sum(axis=1)
+    result /= _size(attrs, a)
+    return narrow(result, data1)
+
+
+def _slope_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    first, found = _infer_shape(attrs, ins[:2], outs)
+    return [*first, *ins[2:]], found
+
+
+def _slope_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    settings = {**_settings(node.attrs), "is_multiply": False}
+    return [*F._backward_Correlation(heads[0], *node.inputs[2:], **settings), None, None]
+
+
+def _signs(xp: Any, a: Any, b: Any) -> Any:
+    """Of equal elements the first picture counts as the larger one, as in MXNet."""
+    return xp.where(a >= b, a.dtype.type(1), a.dtype.type(-1))
 
 
 OPERATORS = (
@@ -165,6 +190,7 @@ OPERATORS = (
                 {"kernel_size": 3, "max_displacement": 2, "stride1": 2, "stride2": 2, "pad_size": 3},
             ),
             Sample(((1, 2, 3, 3), (1, 2, 3, 3)), {"max_displacement": 0}),
+            Sample(((1, 2, 6, 6), (1, 2, 6, 6)), {"pad_size": 1, "is_multiply": False}),
             Sample(((1, 2, 3), (1, 2, 3)), error="MXNetError"),
         ),
     ),
@@ -179,5 +205,16 @@ OPERATORS = (
         grad=_backward_grad,
         doc="The gradients of Correlation for both images.",
         samples=(Sample(((1, 9, 6, 6), (1, 2, 6, 6), (1, 2, 6, 6)), {"pad_size": 1}),),
+    ),
+    OpDef(
+        "_correlation_slope",
+        _slope,
+        inputs=("first", "second", "data1", "data2"),
+        attrs=_ATTRS,
+        infer_shape=_slope_shape,
+        infer_dtype=same_floating,
+        grad=_slope_grad,
+        doc="How Correlation of absolute differences changes when the images move along `first` and `second`.",
+        samples=(Sample(((1, 2, 6, 6),) * 4, {"pad_size": 1}, nograd=(2, 3)),),
     ),
 )

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.dual import Dual, value_of
+from autohybrid.tensor.dual_namespace import DualNamespace
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.shapes import require_floating, require_known, unify
@@ -78,7 +80,7 @@ def _paths(xp: Any, attrs: Attrs, data: Any, label: Any, lengths: Sequence[Any])
 
 
 def _log_softmax(xp: Any, data: Any) -> Any:
-    result = data - data.max(axis=2, keepdims=True)
+    result = data - value_of(data).max(axis=2, keepdims=True)
     return result - xp.log(xp.exp(result).sum(axis=2, keepdims=True))
 
 
@@ -169,6 +171,23 @@ def _backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[S
     return ins, [unify(ins[1], outs[0])]
 
 
+def _backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    settings = {attr.name: getattr(node.attrs, attr.name) for attr in _ATTRS}
+    found = F._second_CTCLoss(heads[0], *node.inputs, **settings)
+    return [*found, *[None] * (len(node.inputs) - 2)]
+
+
+def _second(xp: Any, attrs: Attrs, direction: Any, head: Any, data: Any, *labels: Any) -> tuple[Any, Any]:
+    """<direction, backward> has as gradients the derivatives along `direction` of the loss and of backward itself."""
+    duals, x = DualNamespace(xp), Dual(data, direction)
+    loss, gradient = _kernel(duals, attrs, x, *labels), _backward(duals, attrs, head, x, *labels)
+    return loss.tangent, gradient.tangent
+
+
+def _second_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    return ins, [unify(ins[1], outs[0]), unify(ins[2], outs[1])]
+
+
 _LABELS: dict[int, Any] = {1: [[1, 2, 0], [3, 3, 2]]}
 _LENGTHS: dict[str, Any] = {"use_data_lengths": True, "use_label_lengths": True}
 
@@ -207,7 +226,20 @@ OPERATORS = (
         active_inputs=lambda attrs: ("head", *_inputs(attrs)),
         infer_shape=_backward_shape,
         infer_dtype=lambda attrs, ins, outs: (ins, [ins[1]]),
+        grad=_backward_grad,
         doc="The gradient of CTCLoss for its data.",
-        samples=(Sample(((2,), (6, 2, 5), (2, 3)), values={2: _LABELS[1]}),),
+        samples=(Sample(((2,), (6, 2, 5), (2, 3)), values={2: _LABELS[1]}, nograd=(2,)),),
+    ),
+    OpDef(
+        "_second_CTCLoss",
+        _second,
+        inputs=("direction", "head", "data", "label", "data_lengths", "label_lengths"),
+        attrs=_ATTRS,
+        active_inputs=lambda attrs: ("direction", "head", *_inputs(attrs)),
+        outputs=("head", "data"),
+        infer_shape=_second_shape,
+        infer_dtype=lambda attrs, ins, outs: (ins, [ins[1], ins[2]]),
+        doc="The gradients of `_backward_CTCLoss` for its head and data.",
+        samples=(Sample(((6, 2, 5), (2,), (6, 2, 5), (2, 3)), values={3: _LABELS[1]}),),
     ),
 )

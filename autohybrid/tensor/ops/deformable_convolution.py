@@ -9,6 +9,8 @@ from typing import Any
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.convolution import convolve, to_data, to_weight
+from autohybrid.tensor.dual import Dual
+from autohybrid.tensor.dual_namespace import DualNamespace
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.ops.convolution import GEOMETRY, window_of
 from autohybrid.tensor.precision import narrow, widen
@@ -120,10 +122,17 @@ def _flat_weight(weight: Any) -> Any:
     return weight.reshape(weight.shape[0], math.prod(weight.shape[1:]), 1)
 
 
+def _product(xp: Any, function: Any, a: Any, b: Any, *settings: Any) -> Any:
+    """One of the products of a convolution, of arrays or Duals."""
+    if isinstance(xp, DualNamespace):
+        return xp.bilinear(lambda left, right: function(xp.plain, left, right, *settings), a, b)
+    return function(xp, a, b, *settings)
+
+
 def _forward(xp: Any, attrs: Attrs, data: Any, offset: Any, mask: Any, weight: Any, bias: Any) -> Any:
     x, o, w = widen(xp, data, offset, weight)
     columns = _columns(xp, attrs, x, o, None if mask is None else widen(xp, mask)[0])
-    result = convolve(xp, columns, _flat_weight(w), _POINT, attrs.num_group)
+    result = _product(xp, convolve, columns, _flat_weight(w), _POINT, attrs.num_group)
     result = result.reshape(*result.shape[:2], *offset.shape[2:])
     if bias is not None:
         result += bias.reshape(-1, 1, 1)
@@ -161,8 +170,8 @@ def _backward(xp: Any, attrs: Attrs, head: Any, *inputs: Any) -> tuple[Any, ...]
     flat = _flat_weight(weight)
     rows = h.reshape(*h.shape[:2], math.prod(h.shape[2:]))
     columns = _columns(xp, attrs, x, offset, mask)
-    to_columns = to_data(xp, rows, flat, _POINT, attrs.num_group, rows.shape[2:])
-    found_weight = to_weight(xp, rows, columns, _POINT, attrs.num_group, flat.shape).reshape(weight.shape)
+    to_columns = _product(xp, to_data, rows, flat, _POINT, attrs.num_group, rows.shape[2:])
+    found_weight = _product(xp, to_weight, rows, columns, _POINT, attrs.num_group, flat.shape).reshape(weight.shape)
     groups, channels = attrs.num_deformable_group, x.shape[1]
     to_x, to_offset, to_mask = [], [], []
     for group in range(groups):
@@ -191,6 +200,34 @@ def _backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[S
     return ins, [unify(a, b) for a, b in zip(ins[1:], outs)]
 
 
+def _backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
+    settings = {a.name: getattr(node.attrs, a.name) for a in (*_SHARED, _MASKED)}
+    return F._second_deformable(*heads, *node.inputs, **settings)
+
+
+def _second_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return (*[f"{name}_direction" for name in _gradients_of(attrs)], *_backward_inputs(attrs))
+
+
+def _second(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
+    """<directions, backward> has as gradients the derivatives along the directions of the output, for the head, and
+    of backward itself."""
+    count = len(_gradients_of(attrs))
+    directions, head, values = arrays[:count], arrays[count], arrays[count + 1 :]
+    moving = [Dual(value, along) for value, along in zip(values, directions)]
+    duals = DualNamespace(xp)
+    mask = moving[2] if attrs.masked else None
+    output = _forward(duals, attrs, moving[0], moving[1], mask, moving[-1], None)
+    return tuple(found.tangent for found in (output, *_backward(duals, attrs, head, *moving)))
+
+
+def _second_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    return ins, [unify(a, b) for a, b in zip(ins[len(_gradients_of(attrs)) :], outs)]
+
+
+_TENSORS = ("data", "offset", "mask", "weight")
+_SIZES = ((1, 2, 4, 4), (1, 8, 3, 3), (3, 2, 2, 2))
+_MASKED = Attr("masked", "bool", False)
 _SHARED = (*GEOMETRY, Attr("num_group", "int", 1), Attr("num_deformable_group", "int", 1))
 _CASE: dict[str, Any] = {"kernel": (2, 2), "num_filter": 3}
 
@@ -247,12 +284,32 @@ OPERATORS = (
         "_backward_deformable",
         _backward,
         inputs=("head", "data", "offset", "mask", "weight"),
-        attrs=(*_SHARED, Attr("masked", "bool", False)),
+        attrs=(*_SHARED, _MASKED),
         active_inputs=_backward_inputs,
         outputs=_gradients_of,
         infer_shape=_backward_shape,
         infer_dtype=same_floating,
+        grad=_backward_grad,
         doc="The gradients of a deformable convolution for data, offset, (mask) and weight.",
-        samples=(Sample(((1, 3, 3, 3), (1, 2, 4, 4), (1, 8, 3, 3), (3, 2, 2, 2)), {"kernel": (2, 2)}),),
+        samples=(
+            Sample(((1, 3, 3, 3), (1, 2, 4, 4), (1, 8, 3, 3), (3, 2, 2, 2)), {"kernel": (2, 2)}, low=0.1, high=0.4),
+        ),
+    ),
+    OpDef(
+        "_second_deformable",
+        _second,
+        inputs=(*[f"{name}_direction" for name in _TENSORS], "head", *_TENSORS),
+        attrs=(*_SHARED, _MASKED),
+        active_inputs=_second_inputs,
+        outputs=_backward_inputs,
+        infer_shape=_second_shape,
+        infer_dtype=same_floating,
+        doc="The gradients of `_backward_deformable` for head, data, offset, (mask) and weight.",
+        samples=(
+            Sample(
+                (*_SIZES, (1, 3, 3, 3), *_SIZES),
+                {"kernel": (2, 2)},
+            ),
+        ),
     ),
 )

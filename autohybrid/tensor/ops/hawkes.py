@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attrs
+from autohybrid.tensor.dual import Dual
+from autohybrid.tensor.dual_namespace import DualNamespace
 from autohybrid.tensor.opdef import Dtypes, GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.shapes import require_floating, require_known, unify, unify_dtypes
 
@@ -104,6 +106,25 @@ def _backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[S
     return ins, [unify(a, b) for a, b in zip(ins[2:6], outs)]
 
 
+def _backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    return [*F._second_hawkesll(*heads, *node.inputs), None, None, None, None]
+
+
+def _second(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
+    """<directions, backward> has as gradients the derivatives along the directions of the outputs, for the heads, and
+    of backward itself."""
+    directions, heads, values, fixed = arrays[:4], arrays[4:6], arrays[6:10], arrays[10:]
+    moving = [Dual(value, along) for value, along in zip(values, directions)]
+    duals = DualNamespace(xp)
+    outputs = _kernel(duals, attrs, *moving, *fixed)
+    gradients = _backward(duals, attrs, *heads, *moving, *fixed)
+    return tuple(found.tangent for found in (*outputs, *gradients))
+
+
+def _second_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    return ins, [unify(a, b) for a, b in zip(ins[4:10], outs)]
+
+
 _SHAPES = ((2, 2), (2,), (2,), (2, 2), (2, 3), (2, 3), (2,), (2,))
 _VALUES: dict[int, Any] = {5: [[0, 1, 0], [1, 1, 0]], 6: [3, 2], 7: [4, 5]}
 _DTYPES = ("float32", "float32", "float32", "float32", "float32", "int32", "float32", "float32")
@@ -135,6 +156,7 @@ OPERATORS = (
         outputs=("lda", "alpha", "beta", "state"),
         infer_shape=_backward_shape,
         infer_dtype=lambda attrs, ins, outs: (ins, [ins[0]] * 4),
+        grad=_backward_grad,
         doc="The gradients of hawkesll for rates, branching ratios, decays and the state.",
         samples=(
             Sample(
@@ -143,6 +165,25 @@ OPERATORS = (
                 high=1,
                 dtypes=("float32", "float32", *_DTYPES),
                 values={k + 2: v for k, v in _VALUES.items()},
+                nograd=(6, 7, 8, 9),
+            ),
+        ),
+    ),
+    OpDef(
+        "_second_hawkesll",
+        _second,
+        inputs=(*[f"{name}_direction" for name in _INPUTS[:4]], "head", "state_head", *_INPUTS),
+        outputs=("head", "state_head", *_INPUTS[:4]),
+        infer_shape=_second_shape,
+        infer_dtype=lambda attrs, ins, outs: (ins, [ins[0]] * 6),
+        doc="The gradients of `_backward_hawkesll` for its heads, rates, branching ratios, decays and the state.",
+        samples=(
+            Sample(
+                (*_SHAPES[:4], (2,), (2, 2), *_SHAPES),
+                low=0.2,
+                high=1,
+                dtypes=(*["float32"] * 6, *_DTYPES),
+                values={k + 6: v for k, v in _VALUES.items()},
             ),
         ),
     ),

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.attrs import Attr, Attrs
+from autohybrid.tensor.dual import Dual
+from autohybrid.tensor.dual_namespace import DualNamespace
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.scatter import add_rows
@@ -250,6 +252,37 @@ def _deformable_backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple
     return ins, [ins[1]] if attrs.no_trans else [ins[1], ins[3]]
 
 
+def _moving(attrs: Attrs) -> tuple[str, ...]:
+    return ("data",) if attrs.no_trans else ("data", "trans")
+
+
+def _deformable_backward_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
+    settings = _settings(node.attrs, _DEFORMABLE)
+    to_head, to_data, *to_trans = F._second_DeformablePSROIPooling(*heads, *node.inputs, **settings)
+    return [to_head, to_data, None, *to_trans]
+
+
+def _deformable_second(xp: Any, attrs: Attrs, *arrays: Any) -> tuple[Any, ...]:
+    """<directions, backward> has as gradients the derivatives along the directions of the output, for the head, and
+    of backward itself."""
+    count = len(_moving(attrs))
+    directions, (head, data, rois, *trans) = arrays[:count], arrays[count:]
+    moving = [Dual(value, along) for value, along in zip((data, *trans), directions)]
+    duals, inputs = DualNamespace(xp), (moving[0], rois, *moving[1:])
+    gradients = _deformable_backward(duals, attrs, head, *inputs)
+    found = (_deformable(duals, attrs, *inputs), *([gradients] if attrs.no_trans else gradients))
+    return tuple(each.tangent for each in found)
+
+
+def _deformable_second_inputs(attrs: Attrs) -> tuple[str, ...]:
+    return (*[f"{name}_direction" for name in _moving(attrs)], "head", *_deformable_inputs(attrs))
+
+
+def _deformable_second_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+    head, data, _, *trans = ins[len(_moving(attrs)) :]
+    return ins, [unify(a, b) for a, b in zip((head, data, *trans), outs)]
+
+
 # -- RROIAlign ---------------------------------------------------------------------------------------------------------
 
 
@@ -361,11 +394,30 @@ OPERATORS = (
         inputs=("head", "data", "rois", "trans"),
         attrs=_DEFORMABLE,
         active_inputs=lambda attrs: ("head", *_deformable_inputs(attrs)),
-        outputs=lambda attrs: ("data",) if attrs.no_trans else ("data", "trans"),
+        outputs=_moving,
         infer_shape=_deformable_backward_shape,
         infer_dtype=same_floating,
+        grad=_deformable_backward_grad,
         doc="The gradients of DeformablePSROIPooling for data and moves.",
-        samples=(Sample(((2, 2, 3, 3), (2, 8, 6, 6), (2, 5), (2, 2, 2, 2)), _MOVED, values={2: _ROIS}),),
+        samples=(Sample(((2, 2, 3, 3), (2, 8, 6, 6), (2, 5), (2, 2, 2, 2)), _MOVED, values={2: _ROIS}, nograd=(2,)),),
+    ),
+    OpDef(
+        "_second_DeformablePSROIPooling",
+        _deformable_second,
+        inputs=("data_direction", "trans_direction", "head", "data", "rois", "trans"),
+        attrs=_DEFORMABLE,
+        active_inputs=_deformable_second_inputs,
+        outputs=lambda attrs: ("head", *_moving(attrs)),
+        infer_shape=_deformable_second_shape,
+        infer_dtype=same_floating,
+        doc="The gradients of `_backward_DeformablePSROIPooling` for head, data and moves.",
+        samples=(
+            Sample(
+                ((2, 8, 6, 6), (2, 2, 2, 2), (2, 2, 3, 3), (2, 8, 6, 6), (2, 5), (2, 2, 2, 2)),
+                _MOVED,
+                values={4: _ROIS},
+            ),
+        ),
     ),
     OpDef(
         "_contrib_RROIAlign",
