@@ -58,7 +58,15 @@ def _named(value: Tensor, name: str, source: ast.expr) -> Tensor:
         return value
     named = Origin(origin.module, source, f"`{name} = {{}}` is a tensor", origin.cause)
     return Tensor(
-        value.graph, value.sure, value.listlike, value.key, value.depends, value.shape, value.single, origin=named
+        value.graph,
+        value.sure,
+        value.listlike,
+        value.key,
+        value.depends,
+        value.shape,
+        value.single,
+        origin=named,
+        reduced=value.reduced,
     )
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from autohybrid.analysis.assignments import report_in_place, report_mutation
 from autohybrid.analysis.attributes import get_attribute
+from autohybrid.analysis.comparisons import check_ordering
 from autohybrid.analysis.conditions import check_truth, note_instance_test
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.expressions import arithmetic_result, binary, check_hash
@@ -152,10 +153,9 @@ def _reversed(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
 
 def _sorted(frame: Frame, arguments: Arguments, node: ast.Call) -> Value:
     element = _iterated(frame, arguments, node, 0, "sorted")
-    tensor, certain = tensors_in(element)
-    if tensor is not None and tensor.graph and certain and "key" not in arguments.keywords:
-        where = _argument_node(node, 0)
-        frame.report(EventKind.CONDITION, node, name="sorted", value=element, subject=where, bare=False)
+    source = arguments.get(0)
+    if not isinstance(source, Seq) or source.items is None or len(source.items) > 1:
+        check_ordering(frame, "sorted", element, arguments, node, _argument_node(node, 0))
     return Seq("list", None, element)
 
 
@@ -184,10 +184,8 @@ def _extreme(name: str) -> Handler:
         if len(values) == 1:
             values = [_iterated(frame, arguments, node, 0, name)] if isinstance(values[0], Seq) else values
         for place, value in enumerate(values):
-            tensor, certain = tensors_in(value)
-            if tensor is not None and tensor.graph and certain and not tensor.listlike:
-                where = _argument_node(node, place)
-                frame.report(EventKind.CONDITION, node, name=name, value=value, subject=where, bare=False)
+            tensor = check_ordering(frame, name, value, arguments, node, _argument_node(node, place))
+            if tensor is not None:
                 return Tensor(origin=frame.origin(node, "`{}` is a tensor", tensor))
         return union(values) if values else Unknown(name)
 

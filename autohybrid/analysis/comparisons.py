@@ -8,7 +8,7 @@ from autohybrid.analysis.conditions import note_instance_test
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import STATIC
 from autohybrid.analysis.expressions import arithmetic_result, check_operands, is_list
-from autohybrid.analysis.frame import Frame
+from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.kinds import class_names
 from autohybrid.analysis.values import (
     ANY,
@@ -117,3 +117,18 @@ def _compare_constants(left: Value, right: Value, op: ast.cmpop) -> object:
         if isinstance(op, ast.NotEq):
             return a != b
     return ANY
+
+
+def check_ordering(
+    frame: Frame, name: str, value: Value, arguments: Arguments, node: ast.Call, where: ast.AST
+) -> Tensor | None:
+    """Report what is put in order by its truth value: `value`, or what the function `key=` makes of it. Gives the
+    tensor that is compared."""
+    key = arguments.keywords.get("key")
+    if key is not None and not is_none(key):
+        value = frame.call(key, Arguments((value,)), node)
+    tensor, certain = tensors_in(value)
+    if tensor is None or not tensor.graph or not certain or tensor.listlike:
+        return None
+    frame.report(EventKind.CONDITION, node, name=name, value=value, subject=where, bare=False)
+    return tensor

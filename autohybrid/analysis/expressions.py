@@ -116,6 +116,7 @@ def arithmetic_result(frame: Frame, left: Value, right: Value, node: ast.AST) ->
         depends=depends or other_unknown,
         shape=shape,
         origin=frame.origin(node, "`{}` is a tensor", cause),
+        reduced=tensors[0].reduced if len(tensors) == 1 else None,
     )
 
 
@@ -191,7 +192,10 @@ def _check_two_tensors(
 
 def shapes_differ(left: Tensor, right: Tensor) -> str:
     """``"differ"`` when two known shapes are not equal, ``"may"`` when a shape with sizes of 1 meets a tensor whose
-    shape is not known, else an empty text."""
+    shape is not known, or a sum over axes the tensor it was made of; else an empty text."""
+    for one, other in ((left, right), (right, left)):
+        if one.reduced is not None and one.reduced is other.origin:
+            return "may"
     if left.shape is not None and right.shape is not None:
         if len(left.shape) != len(right.shape):
             return "differ"

@@ -111,6 +111,10 @@ def input_value(
     value = frame.session.classes.evaluate_global(owner.module, default)
     if is_none(value):
         return Union((tensor, NONE))
+    if isinstance(value, Seq) and value.kind in ("list", "set"):
+        return Seq(value.kind, None, Unknown("element"), default=True)
+    if isinstance(value, Map):
+        return Map((), Unknown("element"), default=True)
     return Static(value.type, ANY) if isinstance(value, Static) else Unknown("argument with a default")
 
 

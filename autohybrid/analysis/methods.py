@@ -7,11 +7,12 @@ from itertools import pairwise
 
 from autohybrid.analysis.assignments import rebind, report_in_place, report_mutation
 from autohybrid.analysis.blocks import call_inherited, call_layer_method
+from autohybrid.analysis.comparisons import check_ordering
 from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import TENSOR
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.mxnet_names import method_facts, operator_facts
-from autohybrid.analysis.operators import note_tensors, outputs_of
+from autohybrid.analysis.operators import note_tensors, outputs_of, reduced_origin
 from autohybrid.analysis.subscripts import iterate, subscript
 from autohybrid.analysis.values import (
     ANY,
@@ -92,6 +93,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, name: str, arguments: Argum
     one = Tensor(
         depends=tensor.depends or any(tensors_in(value)[0] is not None for value in arguments.all),
         origin=frame.origin(node, "`{}` is a tensor", tensor),
+        reduced=reduced_origin(name, tensor, arguments_after_self(arguments)),
     )
     return outputs_of(frame, name, arguments_after_self(arguments), one)
 
@@ -261,6 +263,8 @@ def _call_seq(
         return _popped(frame, receiver, arguments, target)
     if name in ("index", "count"):
         return _search(frame, receiver, name, value, node)
+    if name == "sort" and target is not None and (receiver.items is None or len(receiver.items) > 1):
+        check_ordering(frame, "sorted", element_of(receiver), arguments, node, target)
     if name in ("copy", "__iter__", "reverse", "sort"):
         return receiver if name == "copy" else Static("none", None)
     if name == "_asdict":

@@ -22,8 +22,10 @@ from autohybrid.analysis.value_queries import inside, walk
 from autohybrid.analysis.values import (
     ANY,
     NEVER,
+    TRUE,
     Never,
     Operator,
+    Origin,
     Parameter,
     Seq,
     Static,
@@ -31,6 +33,7 @@ from autohybrid.analysis.values import (
     Union,
     Unknown,
     Value,
+    is_none,
     make_seq,
     tensors_in,
 )
@@ -41,6 +44,11 @@ _ELEMENTWISE = MappingProxyType({"maximum": "maximum", "minimum": "minimum", "po
 _COMMON_KEYWORDS = frozenset("name out attr dtype ctx lr_mult wd_mult __layout__ num_args".split())
 _CREATION = frozenset("zeros ones full arange eye linspace empty array".split())
 _NO_OUTPUT = frozenset({"waitall", "save"})
+# The place of `keepdims` among the arguments of reductions, behind that of `axis`.
+_REDUCTIONS = MappingProxyType({"sum": 2, "mean": 2, "max": 2, "min": 2, "prod": 2, "nansum": 2, "nanprod": 2})
+_MAPS = frozenset(
+    "sqrt rsqrt cbrt exp log log2 log10 abs square reciprocal negative sigmoid tanh relu identity".split()
+)
 MAX_OUTPUTS = 12
 
 
@@ -110,7 +118,23 @@ def _result(
     depends = any(isinstance(part, Unknown | Never) or (isinstance(part, Tensor) and part.depends) for part in parts)
     depends = depends or any(isinstance(value, Parameter) for value in arguments.all)
     origin = frame.origin(node, "`{}` is a tensor", _graph_tensor(parts))
-    return outputs_of(frame, name, arguments, Tensor(graph=graph, depends=depends, origin=origin))
+    reduced = reduced_origin(name, arguments.get(0, "data"), arguments)
+    return outputs_of(frame, name, arguments, Tensor(graph=graph, depends=depends, origin=origin, reduced=reduced))
+
+
+def reduced_origin(name: str, operand: Value | None, arguments: Arguments) -> Origin | None:
+    """The origin of the operand of a reduction whose result broadcasts against it: over all axes, or keeping those it
+    is over. What maps element by element keeps that of its operand."""
+    if not isinstance(operand, Tensor):
+        return None
+    if name in _MAPS:
+        return operand.reduced
+    if name not in _REDUCTIONS or arguments.double_star is not None:
+        return None
+    keeps, axis = arguments.get(_REDUCTIONS[name], "keepdims"), arguments.get(_REDUCTIONS[name] - 1, "axis")
+    if keeps == TRUE or ((axis is None or is_none(axis)) and "exclude" not in arguments.keywords):
+        return operand.origin
+    return None
 
 
 def outputs_of(frame: Frame, name: str, arguments: Arguments, one: Tensor) -> Value:

@@ -93,7 +93,8 @@ class Tensor(Value):
 
     `sure`: certainly one tensor; `listlike`: the code treats it as a list of tensors; `key`: the argument it is, while
     unchanged; `depends`: its value depends on an input or parameter; `shape`: sizes, None for an unknown one;
-    `single`: the operator that could have had several outputs and has one.
+    `single`: the operator that could have had several outputs and has one; `reduced`: the origin of the tensor over
+    whose axes it was summed (or averaged, ...) so that it broadcasts against that tensor.
     """
 
     graph: bool = True
@@ -104,6 +105,7 @@ class Tensor(Value):
     shape: tuple[int | None, ...] | None = None
     single: str = ""
     origin: Origin | None = field(default=None, compare=False)
+    reduced: Origin | None = field(default=None, compare=False)
 
 
 @record

@@ -166,7 +166,7 @@ class Nested(HybridBlock):
 class Walrus(HybridBlock):
     def hybrid_forward(self, F, x):
         if (total := x.sum()) > 0:  # AH401
-            x = x / total
+            x = x / total  # AH504
         y = F.relu(x)
         match y.ndim:  # AH101
             case 2:

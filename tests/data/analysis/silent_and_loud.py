@@ -59,7 +59,7 @@ class LastState(HybridBlock):
 
 class Stats(HybridBlock):
     def hybrid_forward(self, F, data):
-        centred = data - F.mean(data)
+        centred = data - F.mean(data)  # AH504
         largest = centred.abs().max()
         print("largest", largest)  # AH301
         scale = float(largest)  # AH202

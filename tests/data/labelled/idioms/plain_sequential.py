@@ -1,0 +1,13 @@
+from mxnet import gluon
+from mxnet.gluon import nn
+
+
+class Net(gluon.HybridBlock):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.body = nn.Sequential()  # defect
+            self.body.add(nn.Dense(3, in_units=5))
+
+    def hybrid_forward(self, F, x):
+        return self.body(x)
