@@ -66,6 +66,7 @@ class Executor:
         )
         self.aux_arrays: list[NDArray] = _arrange("aux_states", self._state_names, aux_states, False)
         self._monitor: Monitor | None = None
+        self._monitor_all = False
         self._recorded: list[NDArray] = []
         self.outputs: list[NDArray] = self._fresh_outputs()
 
@@ -97,8 +98,10 @@ class Executor:
         return dict(zip(self._symbol.list_outputs(), self.outputs))
 
     def set_monitor_callback(self, callback: Monitor, monitor_all: bool = False) -> None:
-        """Call `callback(name, array)` for every output of every node during forward."""
+        """Call `callback(name, array)` for every output of every node during forward; with `monitor_all` also for every
+        input: `data`, then `fc_data`."""
         self._monitor = callback
+        self._monitor_all = monitor_all
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
         """Compute the outputs; keyword arguments replace the values of arguments first.
@@ -111,7 +114,7 @@ class Executor:
         feed = {**leaves, **{name: array.detach() for name, array in self.aux_dict.items()}}
         needed = any(leaf._entry is not None for leaf in leaves.values())
         with record(train_mode=is_train) if needed else pause(train_mode=is_train):
-            self._recorded = run(self._symbol._heads, feed, self._monitor)
+            self._recorded = run(self._symbol._heads, feed, self._monitor, monitor_inputs=self._monitor_all)
         self._publish()
         return self.outputs
 

@@ -25,8 +25,12 @@ def run(
     feed: Mapping[str, NDArray],
     monitor: Monitor | None = None,
     order: Sequence[Node] | None = None,
+    monitor_inputs: bool = False,
 ) -> list[NDArray]:
     """The values of `heads` for variables fed by name. `order` saves sorting the nodes again.
+
+    `monitor` is called with the name and value of each output; with `monitor_inputs` also of each input of an operator,
+    variables under their own name first.
 
     Raises MXNetError, naming the user's line where it is known, for a missing variable or a call that fails.
     """
@@ -39,6 +43,10 @@ def run(
                 raise MXNetError(f"variable `{node.name}` was given no value")
             values[node, 0] = feed[node.name]
             continue
+        if monitor is not None and monitor_inputs:
+            for head, name in zip(node.inputs, node.input_names()):
+                for label in (head[0].name, f"{node.name}_{name}")[not head[0].is_variable :]:
+                    monitor(label, values[head])
         node_run = resolved.get(node, node)
         for index, value in enumerate(run_node(node_run, [values[h] for h in node.inputs])):
             values[node, index] = value

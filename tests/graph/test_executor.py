@@ -178,3 +178,19 @@ def test_debug_text_shows_the_graph_and_the_memory_that_gradients_keep() -> None
 
     assert [megabytes(squares, "write"), megabytes(squares, "null")] == [4, 2]
     assert megabytes(mx.sym.stop_gradient(squares), "write") == 2
+
+
+def test_a_monitor_sees_outputs_or_inputs_too() -> None:
+    hidden = mx.sym.FullyConnected(mx.sym.var("data", shape=(2, 3)), num_hidden=2, name="fc")
+    executor = mx.sym.broadcast_add(hidden, mx.sym.var("b", shape=(1, 2)), name="sum").simple_bind(mx.cpu())
+    seen: list[str] = []
+    executor.set_monitor_callback(lambda name, array: seen.append(name))
+    executor.forward()
+    assert seen == ["fc_output", "sum_output"]
+    seen.clear()
+    executor.set_monitor_callback(lambda name, array: seen.append(f"{name} {array.shape}"), monitor_all=True)
+    executor.forward()
+    assert seen == [
+        "data (2, 3)", "fc_data (2, 3)", "fc_weight (2, 3)", "fc_weight (2, 3)", "fc_bias (2,)", "fc_bias (2,)",
+        "fc_output (2, 2)", "sum_lhs (2, 2)", "b (1, 2)", "sum_rhs (1, 2)", "sum_output (2, 2)",
+    ]  # fmt: skip
