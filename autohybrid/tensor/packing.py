@@ -59,21 +59,22 @@ def tiled(weight: Any, columns: int) -> Any:
     return blocks.transpose(0, 2, 1).copy()[:, None]
 
 
-def product_lines(call: Any, x: str, weight: int, rows: int, width: int, units: int, out: str) -> list[str]:
-    """Lines that write `x @ weight.T` into the array `out` of (rows, units), in C order; `x` is (rows, width).
+def product_lines(
+    call: Any, x: str, weight: int, rows: int, width: int, units: int, out: str, is_fresh: bool
+) -> list[str]:
+    """Lines that compute `x @ weight.T` of (rows, units), in C order; `x` is (rows, width).
 
-    `weight` is the position of the input. In exact calls, and where the weight is not known ahead, it is the product
-    that the kernel computes.
+    They write into the array `out`, or make it where it `is_fresh`. `weight` is the position of the input. In exact
+    calls, and where the weight is not known ahead, it is the product that the kernel computes.
     """
-    if call.exact or not call.is_prepared(weight):
-        return [f"{x}.dot({call.inputs[weight]}.T, {out})"]
-    tiles = choose_tiles(rows, width, units)
+    tiles = None if call.exact or not call.is_prepared(weight) else choose_tiles(rows, width, units)
     if tiles is None:
-        known = transposed_view if rows == 1 or rows >= _MANY_ROWS else transposed
-        return [f"{x}.dot({call.prepared('packed', known, [weight], (width, units))}, {out})"]
+        known = transposed_view if call.exact or rows == 1 or rows >= _MANY_ROWS else transposed
+        right = call.prepared("packed", known, [weight], (width, units)) or f"{call.inputs[weight]}.T"
+        return [f"{out} = {x}.dot({right})" if is_fresh else f"{x}.dot({right}, {out})"]
     blocks = units // tiles.columns
     packed = call.prepared("packed", tiled, [weight], (blocks, 1, width, tiles.columns), tiles.columns)
-    lines = []
+    lines = [f"{out} = {call.empty((rows, units))}"] if is_fresh else []
     for start, count, size in tiles.parts(rows):
         part = "" if count * size == rows else f"[{start}:{start + count * size}]"
         result = f"{out}{part}.reshape({count}, {size}, {blocks}, {tiles.columns})"

@@ -102,7 +102,7 @@ def test_a_deep_chain_needs_few_buffers() -> None:
     code: Any = next(iter(next(iter(net._compiled.entries.values())).function._code.values()))
     arrays = code.__globals__["make_memory"]()
     roots = {id(a.base.base if a.base.base is not None else a.base): a.base for a in arrays}
-    assert sum(base.nbytes for base in roots.values()) <= 2 * 512 * 128 * 4 + 256
+    assert sum(base.nbytes for base in roots.values()) <= 2 * (512 * 128 * 4 + 4096)  # each begins somewhere in a page
 
 
 def test_arrays_that_a_custom_operator_keeps_stay_as_they_are() -> None:

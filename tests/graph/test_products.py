@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import autohybrid as mx
 from autohybrid import nd
 from autohybrid.gluon import nn
 from autohybrid.tensor.packing import choose_tiles
@@ -103,3 +104,66 @@ def test_one_weight_in_two_places_is_packed_once() -> None:
     np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-4, atol=1e-4)
     code: Any = next(iter(next(iter(net._compiled.entries.values())).function._code.values()))
     assert len(code.__globals__["prepared"]._recipes) == 1
+
+
+class Hidden(mx.gluon.HybridBlock):
+    """Dense layers with a rectifier between them, called as `between` says."""
+
+    def __init__(self, between: Any) -> None:
+        super().__init__()
+        self.between = between
+        with self.name_scope():
+            self.first, self.second, self.third = (dense(n, m) for n, m in ((40, 24), (40, 40), (5, 40)))
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return self.between(F, self, x)
+
+
+CHAINS: dict[str, tuple[Any, int]] = {
+    "chain": (lambda F, n, x: n.third(F.relu(n.second(F.Activation(n.first(x), act_type="relu")))), 2),
+    "two readers": (lambda F, n, x: n.third(F.relu(n.first(x))) + n.third(n.second(F.relu(n.first(x)))), 1),
+    "another reader": (lambda F, n, x: n.third(F.relu(n.first(x))) + F.relu(n.first(x)).sum(), 0),
+    "sum read too": (lambda F, n, x: [n.third(F.relu(n.first(x))), n.first(x)], 0),
+    "dropout": (lambda F, n, x: n.third(F.Dropout(F.relu(n.first(x)), p=0.5)), 1),
+    "another activation": (lambda F, n, x: n.third(F.tanh(n.first(x))), 0),
+    "end": (lambda F, n, x: F.relu(n.third(F.relu(n.first(x)))), 1),
+}
+
+
+@pytest.mark.parametrize("rows", [1, 5, 16, 300])
+@pytest.mark.parametrize("name", CHAINS)
+def test_biases_go_through_rectifiers(name: str, rows: int) -> None:
+    between, moved = CHAINS[name]
+    net, x = Hidden(between), rows_of(rows, 24)
+    for step in range(3):
+        expected = net(x)
+        net.hybridize()
+        for _ in range(2):
+            for got, wanted in zip(leaves(net(x)), leaves(expected), strict=True):
+                np.testing.assert_allclose(got.asnumpy(), wanted.asnumpy(), rtol=1e-5, atol=1e-4)
+        code: Any = next(iter(next(iter(net._compiled.entries.values())).function._code.values()))
+        assert len([name for name in code.__globals__["prepared"]._recipes if name.name.startswith("low")]) == moved
+        net.hybridize(exact=True)
+        for got, wanted in zip(leaves(net(x)), leaves(expected), strict=True):
+            np.testing.assert_array_equal(got.asnumpy(), wanted.asnumpy())
+        net.hybridize(False)
+        net.first.bias.data()[step] = 3
+        net.third.weight.data()[0] = step
+
+
+def leaves(result: Any) -> list[Any]:
+    """The arrays of a result."""
+    return list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+@pytest.mark.parametrize("activation", ["relu", "Activation"])
+def test_what_is_no_number_stays_so(activation: str) -> None:
+    def between(F: Any, net: Any, x: Any) -> Any:
+        y = net.first(x)
+        return net.third(F.relu(y) if activation == "relu" else F.Activation(y, act_type="relu"))
+
+    net, x = Hidden(between), rows_of(3, 24)
+    x[1, 2] = np.nan
+    expected = net(x).asnumpy()
+    net.hybridize()
+    np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-5, atol=1e-5)

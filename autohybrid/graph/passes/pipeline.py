@@ -10,11 +10,12 @@ from autohybrid.graph.passes.fold_constants import fold_constants
 from autohybrid.graph.passes.fuse_finish import fuse_finish
 from autohybrid.graph.passes.rewriting import Pass, PlannedGraph
 from autohybrid.graph.passes.share_subexpressions import share_subexpressions
+from autohybrid.graph.passes.shift_bias import shift_bias
 
 #: These keep every number bit for bit.
 PASSES: tuple[Pass, ...] = (drop_identities, share_subexpressions, fold_constants)
 #: These compute the same in another order; they are left out of exact graphs.
-FAST_PASSES: tuple[Pass, ...] = (fold_batch_norm, use_channels_last, fuse_finish)
+FAST_PASSES: tuple[Pass, ...] = (fold_batch_norm, use_channels_last, fuse_finish, shift_bias)
 
 
 def optimize(graph: PlannedGraph) -> PlannedGraph:

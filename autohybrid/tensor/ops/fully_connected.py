@@ -59,11 +59,9 @@ def _fast(call: Any) -> list[str] | None:
     if len(shape) != 2:
         data = f"{data}.reshape({rows}, {width})"
     name = call.memory((rows, units))
-    lines = []
-    if name is None:
-        name = call.out
-        lines.append(f"{name} = {call.empty((rows, units))}")
-    lines += product_lines(call, data, 1, rows, width, units, name)
+    is_fresh = name is None
+    name = call.out if name is None else name
+    lines = product_lines(call, data, 1, rows, width, units, name, is_fresh)
     if not call.attrs.no_bias:
         lines.append(f"{call.function('add')}({name}, {call.inputs[2]}, {name})")
     if len(call.out_shape) != 2:
