@@ -57,7 +57,11 @@ class Actions:
                 yield finding
 
     def _fixes(self, finding: Diagnostic) -> Iterator[types.CodeAction]:
-        usable = [fix for fix in finding.fixes if fix.applicability is not Applicability.DISPLAY]
+        usable = [
+            fix
+            for fix in finding.fixes
+            if fix.applicability is not Applicability.DISPLAY and self._documents.can_write(fix)
+        ]
         for at, fix in enumerate(usable):
             is_safe = fix.applicability is Applicability.SAFE
             title = f"{finding.code}: {fix.message}" + ("" if is_safe else " (may change what the code does)")

@@ -16,9 +16,11 @@ from urllib.request import url2pathname
 
 from lsprotocol import types
 
+from autohybrid.diagnostics.model import Fix
 from autohybrid.diagnostics.notebook import Notebook, read_notebook
 from autohybrid.lsp.positions import UTF16, Lines
 from autohybrid.spans import Span
+from autohybrid.transform.notebook_cells import can_write
 
 
 @dataclass(slots=True)
@@ -152,6 +154,11 @@ class Documents:
             return notebook.lines
         document = self._open.get(self._uris.get(path, ""))
         return Lines(self._read(path)) if document is None else document.lines
+
+    def can_write(self, fix: Fix) -> bool:
+        """Whether the edits of a fix stay off the lines of a notebook that only IPython understands."""
+        notebooks = [found.joined for edit in fix.edits if (found := self._notebooks.get(edit.span.path)) is not None]
+        return not notebooks or can_write(fix, notebooks[0])
 
     def locate(self, span: Span) -> types.Location:
         """Address and range of a span. In a notebook, the cell that it starts in."""

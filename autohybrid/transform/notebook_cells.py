@@ -59,7 +59,7 @@ class CellTexts:
         if notebook is None:
             return found
         return replace(
-            finding, fixes=tuple(_split_edits(fix, notebook) for fix in found.fixes if _can_write(fix, notebook))
+            finding, fixes=tuple(_split_edits(fix, notebook) for fix in found.fixes if can_write(fix, notebook))
         )
 
 
@@ -91,7 +91,7 @@ def _split_edits(fix: Fix, notebook: Notebook) -> Fix:
     return replace(fix, edits=tuple(edits))
 
 
-def _can_write(fix: Fix, notebook: Notebook) -> bool:
+def can_write(fix: Fix, notebook: Notebook) -> bool:
     """Whether every edit stays in one cell and off the lines that only IPython understands."""
     return all(_is_plain(edit, notebook) for edit in fix.edits)
 

@@ -67,6 +67,14 @@ def test_lines_of_ipython_are_left_alone(cli: Cli, tmp_path: Path) -> None:
     assert source == NET + "        !ls\n        return F.slice_axis(F.relu(x), axis=0, begin=1, end=None)\n"
 
 
+def test_a_fix_that_would_take_a_line_of_ipython_away_is_not_made(cli: Cli, tmp_path: Path) -> None:
+    body = "        if x.stype == 'csr':\n            !ls\n            x = x * 2\n        return x"
+    before = book(code(lines(IMPORTS)), code(lines(NET + body)))
+    assert fix(cli, tmp_path, before) == before
+    without = book(code(lines(IMPORTS)), code(lines(NET + body.replace("            !ls\n", ""))))
+    assert fix(cli, tmp_path, without) == book(code(lines(IMPORTS)), code(lines(f"{NET}        return x")))
+
+
 def test_the_last_line_of_a_cell_can_go(cli: Cli, tmp_path: Path) -> None:
     body = "        y = F.relu(x)\n        print(y)"
     before = book(code(lines(IMPORTS)), code(lines(NET + body)), code(["net = Net()"]))

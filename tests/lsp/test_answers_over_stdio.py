@@ -192,3 +192,40 @@ def test_questions_see_the_text_as_it_is_typed(tmp_path: Path) -> None:
         await asyncio.sleep(0)
 
     converse(tmp_path, talk)
+
+
+def test_a_fix_in_a_notebook_lands_in_its_cell_and_off_the_lines_of_ipython(tmp_path: Path) -> None:
+    path = tmp_path / "book.ipynb"
+    path.write_text('{"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}')
+    net = "class Net(HybridBlock):\n    def hybrid_forward(self, F, x):\n"
+    texts = [
+        "import mxnet as mx\nfrom mxnet.gluon import HybridBlock",
+        f"{net}        return F.relu(x)[1:]",
+        f"{net}        if x.stype == 'csr':\n            !ls\n            x = x * 2\n        return x",
+    ]
+    cells = [f"vscode-notebook-cell:{path}#{number}" for number in range(len(texts))]
+    capabilities = types.ClientCapabilities(
+        text_document=PUSH.text_document,
+        notebook_document=types.NotebookDocumentClientCapabilities(types.NotebookDocumentSyncClientCapabilities()),
+    )
+
+    async def actions_in(editor: Editor, cell: str) -> list[types.CodeAction]:
+        everything = types.Range(types.Position(2, 0), types.Position(2, 20))
+        context = types.CodeActionContext([], only=[types.CodeActionKind.QuickFix])
+        params = types.CodeActionParams(types.TextDocumentIdentifier(cell), everything, context)
+        answer = await editor.client.text_document_code_action_async(params)
+        return [item for item in answer or [] if isinstance(item, types.CodeAction) and "ignore" not in item.title]
+
+    async def talk(editor: Editor) -> None:
+        kinds = [types.NotebookCell(types.NotebookCellKind.Code, cell) for cell in cells]
+        document = types.NotebookDocument(path.as_uri(), "jupyter-notebook", 1, kinds)
+        items = [types.TextDocumentItem(cell, types.LanguageKind.Python, 1, text) for cell, text in zip(cells, texts)]
+        editor.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(document, items))
+        (action,) = await actions_in(editor, cells[1])
+        assert action.edit is not None and action.edit.changes is not None
+        (edit,) = action.edit.changes[cells[1]]
+        assert edit.range == types.Range(types.Position(2, 15), types.Position(2, 28))
+        assert edit.new_text == "F.slice_axis(F.relu(x), axis=0, begin=1, end=None)"
+        assert await actions_in(editor, cells[2]) == []
+
+    converse(tmp_path, talk, capabilities)
