@@ -621,3 +621,143 @@ def test_an_operator_that_fails_in_the_call_names_itself() -> None:
     x = _leaf(3, 2)
     with autograd.record(), pytest.raises(MXNetError, match="take"):
         net(x, nd.array([7]))
+
+
+def _plan_source(net: Any) -> str:
+    (plan,) = next(iter(net._compiled.entries.values())).function._recorded._plans.values()
+    return str(plan.code().source)
+
+
+def test_gradients_are_written_where_they_belong() -> None:
+    net = _perceptron()
+    net.hybridize()
+    x = _leaf(4, 6)
+    memory = [p.grad()._data for p in net.collect_params().values()]
+    wanted = []
+    for _ in range(2):
+        with autograd.record():
+            y = net(x)
+        y.backward()
+        wanted.append(_gradients(net))
+    assert "memory_of_gradient" in _plan_source(net)
+    assert all(p.grad()._data is m for p, m in zip(net.collect_params().values(), memory))
+    for first, second in zip(*wanted):
+        np.testing.assert_array_equal(first, second)
+    # A leaf that also gets a gradient from elsewhere, before and after the call on the way back.
+    weight = net[0].weight.data()
+    with autograd.record():
+        loss = net(x).sum() + (weight * 2).sum()
+    loss.backward()
+    np.testing.assert_allclose(net[0].weight.grad().asnumpy(), _of(net, x) + 2, **_RTOL)
+    with autograd.record():
+        loss = net(x * (weight * 2).sum()).sum()
+    loss.backward()
+    found = net[0].weight.grad().asnumpy()
+    net.hybridize(False)
+    with autograd.record():
+        loss = net(x * (weight * 2).sum()).sum()
+    loss.backward()
+    np.testing.assert_allclose(found, net[0].weight.grad().asnumpy(), rtol=2e-4, atol=1e-5)
+
+
+def _of(net: Any, x: Any) -> Any:
+    with autograd.record():
+        loss = net(x).sum()
+    loss.backward()
+    return net[0].weight.grad().asnumpy()
+
+
+def test_a_gradient_that_the_call_reads_is_not_written_early() -> None:
+    net = _Function(lambda F, x, g, w: F.dot(F.dot(x, g) * 2, w))
+    net.hybridize()
+    w = _leaf(3, 3)
+    x = _leaf(3, 3, seed=1)
+    w.grad[:] = _array(3, 3, seed=2)
+    kept = w.grad.asnumpy()
+    for _ in range(2):
+        w.grad[:] = nd.array(kept)
+        with autograd.record():
+            y = net(x, w.grad, w)
+        y.backward()
+        np.testing.assert_allclose(w.grad.asnumpy(), (x.asnumpy() @ kept * 2).T @ np.ones((3, 3)), **_RTOL)
+        np.testing.assert_allclose(x.grad.asnumpy(), np.ones((3, 3)) @ w.asnumpy().T @ kept.T * 2, **_RTOL)
+    w.grad[:] = nd.array(kept)
+    with autograd.record():
+        y = net(x, nd.array(kept), w)
+    y.backward(w.grad)
+    np.testing.assert_allclose(w.grad.asnumpy(), (x.asnumpy() @ kept * 2).T @ kept, **_RTOL)
+
+
+def test_one_array_given_twice_gets_both_gradients() -> None:
+    net = _Function(lambda F, x, y: F.dot(x, y))
+    net.hybridize()
+    x = _leaf(3, 3)
+    with autograd.record():
+        y = net(x, x)
+    y.backward()
+    ones = np.ones((3, 3))
+    np.testing.assert_allclose(x.grad.asnumpy(), ones @ x.asnumpy().T + x.asnumpy().T @ ones, **_RTOL)
+
+
+@pytest.mark.parametrize("kernel", [2, 3])
+@pytest.mark.parametrize("stride", [2, 3])
+def test_relu_before_max_pooling(kernel: int, stride: int) -> None:
+    """Its mask moves behind the pooling; ties and windows without a positive number included."""
+    values = np.random.RandomState(3).randint(-2, 3, (2, 3, 7, 8)).astype("float32")
+    found = []
+    for hybridize in (False, True):
+        net = _net(nn.Activation("relu"), nn.MaxPool2D(kernel, stride))
+        if hybridize:
+            net.hybridize()
+        x = nd.array(values)
+        x.attach_grad()
+        with autograd.record():
+            y = net(x)
+        y.backward(nd.array(np.arange(1, y.size + 1).reshape(y.shape), dtype="float32"))
+        found.append((y.asnumpy(), x.grad.asnumpy()))
+    assert _plan_source(net).index("greater(pooling") < _plan_source(net).index("max_to_data(")
+    for wanted, value in zip(*found):
+        np.testing.assert_array_equal(value, wanted)
+
+
+def test_large_arrays_are_worked_on_in_pieces_on_both_sides_of_the_call() -> None:
+    """Loops over pieces do not reach from the forward into the backward pass."""
+    net = _Function(lambda F, x: F.exp(F.sin(x) * 2) + 1)
+    net.hybridize()
+    x = _leaf(300, 1000)
+    for _ in range(2):
+        with autograd.record():
+            y = net(x)
+        y.backward(x)
+        value = x.asnumpy()
+        wanted = np.exp(np.sin(value) * 2) * 2 * np.cos(value) * value
+        np.testing.assert_allclose(x.grad.asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+    assert "for start" in _plan_source(net)
+
+
+@pytest.mark.parametrize("size", [12, 28])
+def test_a_convolutional_net_trains_as_imperatively(size: int) -> None:
+    def make() -> Any:
+        return _net(
+            nn.Conv2D(8, 5, in_channels=6, activation="relu"), nn.MaxPool2D(2, 2), nn.BatchNorm(in_channels=8),
+            nn.Conv2D(6, 3, padding=1, in_channels=8), nn.AvgPool2D(2, 2), nn.Flatten(), nn.Dense(3),
+        )  # fmt: skip
+
+    x = _array(5, 6, size, size)
+    nets = [make(), make()]
+    for net in nets:
+        net(x)
+    for source, target in zip(nets[0].collect_params().values(), nets[1].collect_params().values()):
+        target.set_data(source.data())
+    nets[1].hybridize()
+    results = []
+    for net in nets:
+        trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+        for _ in range(3):
+            with autograd.record():
+                loss = gluon.loss.SoftmaxCELoss()(net(x), nd.array([0, 1, 2, 1, 0]))
+            loss.backward()
+            trainer.step(5)
+        results.append([loss.asnumpy(), *_gradients(net), *_values(net)])
+    for wanted, found in zip(*results):
+        np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-4)
