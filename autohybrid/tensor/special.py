@@ -154,7 +154,8 @@ def polygamma(xp: Any, x: Any, order: int) -> Any:
     shift = 10 + order
     recurrence = sum(1 / (z + k) ** (order + 1) for k in range(shift))
     value = sign * math.factorial(order) * recurrence + _polygamma_large(xp, z + shift, order, sign)
-    return xp.where(reflect, -sign * value - math.pi * _cot_derivative(xp, x, order), value)
+    value = xp.where(reflect, -sign * value - math.pi * _cot_derivative(xp, x, order), value)
+    return xp.where((x <= 0) & (x == xp.floor(x)), math.inf, value)  # the sign at poles is MXNet's
 
 
 def _polygamma_large(xp: Any, x: Any, order: int, sign: float) -> Any:

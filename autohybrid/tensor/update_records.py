@@ -99,7 +99,7 @@ class _Multi:
         return (*numbered, *self.tail)
 
     def output_names(self, attrs: Attrs) -> tuple[str, ...]:
-        return tuple(f"output_{i}" for i in range(self.count(attrs)))
+        return tuple(f"output{i}" for i in range(self.count(attrs)))
 
     def split(self, attrs: Attrs, values: Sequence[Any]) -> tuple[list[Sequence[Any]], Sequence[Any]]:
         """The values of each weight's group, and those of the tail."""

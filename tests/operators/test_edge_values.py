@@ -127,3 +127,12 @@ def test_histograms_of_integers_count_between_the_limits_given(
 def test_reshape_like_needs_axes_to_replace() -> None:
     with pytest.raises(MXNetError, match="no range of axes"):
         nd.reshape_like(nd.ones((5, 1)), nd.ones((1, 5, 1)), lhs_begin=1, lhs_end=1, rhs_begin=2, rhs_end=2)
+
+
+def test_the_gradients_of_gamma_functions_at_poles() -> None:
+    data = nd.array([0.0, -1.0, 1.0])
+    data.attach_grad()
+    with autograd.record():
+        total = nd.gammaln(data)
+    total.backward()
+    np.testing.assert_allclose(data.grad.asnumpy(), [np.inf, np.inf, -0.5772157], rtol=1e-6)

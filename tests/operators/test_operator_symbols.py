@@ -3,6 +3,7 @@ what the arrays give."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from autohybrid.ndarray import NDArray
 from autohybrid.tensor.array import wrap
 from autohybrid.tensor.frontend import make_function
 from autohybrid.tensor.opdef import OpDef
+from autohybrid.tensor.ops import get_operator
 
 CASES = [(op, k) for op, k in pairs() if op.samples[k].shapes and not op.random and op.outputs and not op.stores_sparse]
 
@@ -90,3 +92,27 @@ def test_symbols_have_the_gradients_of_arrays(op: OpDef, k: int) -> None:
         reference = leaves[name].grad
         assert reference is not None
         np.testing.assert_allclose(gradients[name].asnumpy(), reference.asnumpy(), rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs", "count"),
+    [
+        ("BilinearSampler", {}, 2),
+        ("CTCLoss", {}, 2),
+        ("Correlation", {}, 3),
+        ("GridGenerator", {"transform_type": "warp"}, 2),
+        ("ROIPooling", {"pooled_size": (1, 1), "spatial_scale": 1}, 2),
+        ("SpatialTransformer", {"transform_type": "affine", "sampler_type": "bilinear"}, 3),
+        ("_contrib_BatchNormWithReLU", {}, 4),
+        ("_linalg_det", {}, 3),
+        ("_linalg_slogdet", {}, 4),
+        ("sort", {}, 2),
+        ("argsort", {}, 1),
+        ("_contrib_box_nms", {}, 2),
+    ],
+)
+def test_files_count_the_outputs_that_mxnet_keeps_for_itself(name: str, attrs: dict[str, Any], count: int) -> None:
+    op = get_operator(name)
+    inputs = [sym.var(n) for n in op.input_names(op.parse(attrs)) if n not in op.aux_names(op.parse(attrs))]
+    rows = json.loads(make_function(op, name, call_operator)(*inputs, **attrs).tojson())["node_row_ptr"]
+    assert rows[-1] - rows[-2] == count

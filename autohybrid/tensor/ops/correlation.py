@@ -179,6 +179,7 @@ OPERATORS = (
         attrs=_ATTRS,
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
+        stored_outputs=lambda attrs: 3,
         grad=_grad,
         doc="""For each displacement up to `max_displacement` (in steps of `stride2`) the mean product, or absolute
         difference, of patches of data1 and displaced patches of data2, both (n, channels, height, width):

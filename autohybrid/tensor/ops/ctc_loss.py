@@ -201,6 +201,7 @@ OPERATORS = (
         outputs=("output0",),
         infer_shape=_infer_shape,
         infer_dtype=_infer_dtype,
+        stored_outputs=lambda attrs: 2,
         grad=_grad,
         aliases=("_contrib_CTCLoss", "_contrib_ctc_loss", "ctc_loss"),
         doc="""-log of the probability of the labels (batch, labels) under data (time, batch, classes), softmax

@@ -193,6 +193,7 @@ OPERATORS = (
         _GENERAL,
         infer_shape=_one_each,
         outputs=("output0",),
+        stored_outputs=lambda attrs: 3,
         aliases=("_npi_det", "linalg_det"),
     ),
     _record(
@@ -203,6 +204,7 @@ OPERATORS = (
         _GENERAL,
         infer_shape=_one_each,
         outputs=("output0", "output1"),
+        stored_outputs=lambda attrs: 4,
         aliases=("_npi_slogdet", "linalg_slogdet"),
     ),
     _record(

@@ -232,6 +232,7 @@ OPERATORS = (
         attrs=_POOL,
         infer_shape=_infer_shape,
         infer_dtype=same_floating,
+        stored_outputs=lambda attrs: 2,
         grad=_roi_grad,
         aliases=("_npx_roi_pooling",),
         doc="""The maxima of data (n, channels, height, width) over `pooled_size` cells of each region: (regions,

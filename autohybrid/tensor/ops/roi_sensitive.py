@@ -379,6 +379,7 @@ OPERATORS = (
         active_inputs=_deformable_inputs,
         infer_shape=_deformable_shape,
         infer_dtype=same_floating,
+        stored_outputs=lambda attrs: 2,
         grad=_deformable_grad,
         doc="""PSROIPooling from `sample_per_part` interpolated samples a side of each cell, and cells moved by
         `trans` (regions, 2 * classes, part_size, part_size) times `trans_std` times the size of the region.""",

@@ -272,6 +272,7 @@ OPERATORS: tuple[OpDef, ...] = (
         outputs=("output0",),
         infer_shape=_infer_sort,
         infer_dtype=_sort_dtype,
+        stored_outputs=lambda attrs: 2,
         grad=_grad_sort,
         aliases=("_npi_sort",),
         methods=("sort",),

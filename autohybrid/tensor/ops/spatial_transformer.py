@@ -207,6 +207,7 @@ OPERATORS = (
         attrs=(Attr("transform_type", "enum", choices=("affine", "warp")), _TARGET),
         infer_shape=_grid_shape,
         infer_dtype=same_floating,
+        stored_outputs=lambda attrs: 2,
         grad=_grid_grad,
         doc="""A grid of positions (n, 2, height, width), x and y in [-1, 1], from affine maps (n, 6) and
         `target_shape`, or from a flow (n, 2, height, width) in pixels ('warp').""",
@@ -224,6 +225,7 @@ OPERATORS = (
         attrs=(_CUDNN,),
         infer_shape=_sampler_shape,
         infer_dtype=same_floating,
+        stored_outputs=lambda attrs: 2,
         grad=_sampler_grad,
         doc="""data (n, channels, height, width) read at the positions `grid` (n, 2, h, w) in [-1, 1],
         interpolated; 0 outside.""",
@@ -245,6 +247,7 @@ OPERATORS = (
         ),
         infer_shape=_transformer_shape,
         infer_dtype=same_floating,
+        stored_outputs=lambda attrs: 3,
         grad=_transformer_grad,
         doc="""data (n, channels, height, width) read along the affine grids of `loc` (n, 6), `target_shape`
         positions each.""",
