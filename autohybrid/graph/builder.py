@@ -105,6 +105,8 @@ class Builder:
         self.effects: list[Head] = []
         #: Outputs that stand for Python numbers which a loop on tensors changes.
         self.numbers: set[Head] = set()
+        #: Those of them that stand for a number on one side of a branch and for an array on the other.
+        self.mixed: set[Head] = set()
         self._lifted: dict[int, tuple[NDArray, GraphTensor]] = {}
         self._variables: dict[str, GraphTensor] = {}
         self._names: dict[str, int] = {}
@@ -204,6 +206,8 @@ class Builder:
         outputs = [self.tensor((node, i), ctx) for i in range(node.visible_count)]
         if numbers and all(numbers):
             self.numbers.update([o.head for o in outputs])
+            if self.mixed and any([t.head in self.mixed for t in tensors]):
+                self.mixed.update([o.head for o in outputs])
         if out is not None:
             return self._write_out(op, outputs, out)
         return outputs[0] if len(outputs) == 1 else outputs

@@ -216,6 +216,11 @@ def _rebinding(operator: str) -> Callable[[GraphTensor, Any], Any]:
 
     def method(self: GraphTensor, other: Any) -> Any:
         is_number = self.head in self._builder.numbers
+        if self.head in self._builder.mixed:
+            raise self._builder.refusal(
+                "an operator such as `+=` would change an array that is a Python number on the other side of a branch "
+                "on a tensor; write `x = x + y`"
+            )
         return getattr(NDArray, f"__{operator}__" if is_number else f"__i{operator}__")(self, other)
 
     return method

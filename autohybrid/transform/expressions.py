@@ -7,7 +7,7 @@ from functools import cache
 
 import libcst as cst
 
-from autohybrid.transform.lowered_text import Range
+from autohybrid.transform.lowered_text import TENSOR_BUILTINS, Range
 from autohybrid.transform.static_tests import is_static
 from autohybrid.transform.syntax import rebuild
 
@@ -139,13 +139,19 @@ class ExpressionLowering:
             return cst.parse_expression("super(__class__, self)")
         is_super = isinstance(original_node.func, cst.Attribute) and _is_super(original_node.func.value)
         path = dotted(original_node.func)
-        if is_super or (path is not None and self.own(path)):
+        builtin = path in TENSOR_BUILTINS and any([self._may_hold_tensors(a.value) for a in original_node.args])
+        if is_super or builtin or (path is not None and self.own(path)):
             first = cst.Arg(updated_node.func)
             return cst.Call(
                 cst.parse_expression(f"{self.runtime}.call"),
-                [_with_comma(first, updated_node.args), *updated_node.args],
+                [_with_comma(first, updated_node.args), *[_parenthesized(arg) for arg in updated_node.args]],
             )
         return updated_node
+
+    def _may_hold_tensors(self, node: cst.BaseExpression) -> bool:
+        if isinstance(node, (cst.Tuple, cst.List)):
+            return any([self._may_hold_tensors(element.value) for element in node.elements])
+        return not is_static(node, self.names)
 
     def _call(self, function: str, values: list[cst.BaseExpression]) -> cst.Call:
         return cst.Call(cst.Attribute(cst.Name(self.runtime), cst.Name(function)), [cst.Arg(v) for v in values])
@@ -217,3 +223,10 @@ def _with_comma(arg: cst.Arg, following: object) -> cst.Arg:
     if not following:
         return arg
     return arg.with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+
+
+def _parenthesized(arg: cst.Arg) -> cst.Arg:
+    """A generator that was the only argument needs parentheses of its own beside another."""
+    if not isinstance(arg.value, cst.GeneratorExp) or arg.value.lpar:
+        return arg
+    return arg.with_changes(value=arg.value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()]))

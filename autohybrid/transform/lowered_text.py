@@ -8,6 +8,9 @@ from dataclasses import dataclass
 #: (line, column, end line, end column), lines from 1 and columns from 0, in code points.
 Range = tuple[int, int, int, int]
 
+#: Builtin functions that lowered code calls through `g.call`: they ask their arguments for a truth or a value.
+TENSOR_BUILTINS = frozenset(("max", "min", "any", "all", "bool", "float", "int"))
+
 
 @dataclass(frozen=True, slots=True)
 class LoweredText:

@@ -67,7 +67,9 @@ class Merge:
                 f"{other.dtype} when not, and the condition is a tensor"
             )
         place = self._place(a, b)
-        place.number = all(self._is_number(side) for side in (then, otherwise))
+        numbers = [self._is_number(side) for side in (then, otherwise)]
+        place.mixed = any(isinstance(side, (int, float)) for side in (then, otherwise)) and not all(numbers)
+        place.number = all(numbers) or place.mixed
         place.flag, place.name = self._flag(then, otherwise)
         return place
 
@@ -108,10 +110,10 @@ class Merge:
             shape, dtype = self.builder.known_fact(self.builder.lift(known).head)
             return self.builder.apply("_zeros", shape=shape, dtype=dtype)
         if isinstance(value, (int, float)):
-            # Only for numbers that a loop already made tensors: the other side is marked.
-            lifted = self.builder.lift(known)
-            if lifted.head in self.builder.numbers:
-                return number_tensor(self.builder, value, self.builder.known_fact(lifted.head)[1])
+            # One element is what arithmetic takes for a number too; the merged value counts as a number from here on.
+            shape, dtype = self.builder.known_fact(self.builder.lift(known).head)
+            if shape == (1,):
+                return number_tensor(self.builder, value, dtype)
         raise self.builder.refusal(
             f"{what} is a tensor on one side of a branch and {_shown(value)} on the other, and the condition is a "
             "tensor"
@@ -127,6 +129,8 @@ class Merge:
         if isinstance(skeleton, _Place):
             if skeleton.number:
                 self.builder.numbers.add(heads[skeleton.index])
+            if skeleton.mixed:
+                self.builder.mixed.add(heads[skeleton.index])
             if skeleton.flag is not None:
                 self.builder.maybe_undefined[heads[skeleton.index]] = (heads[skeleton.flag], skeleton.name)
             return self.builder.tensor(heads[skeleton.index], skeleton.ctx)
@@ -149,7 +153,7 @@ class _Place:
     def __init__(self, index: int, ctx: Any) -> None:
         self.index = index
         self.ctx = ctx
-        self.number = False
+        self.number = self.mixed = False
         self.flag: int | None = None
         self.name = ""
 

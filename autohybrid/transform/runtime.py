@@ -12,10 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autohybrid import ndarray
-from autohybrid.graph.graph_tensor import GraphTensor
-from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
 from autohybrid.transform.branches import build_branch, build_check, require_one_element
+from autohybrid.transform.builtin_calls import find_tensor_form, is_tensor, truth
 from autohybrid.transform.loops import build_for, build_while
 from autohybrid.transform.undefined import NOTHING, Undefined
 from autohybrid.transform.while_loop import Signal
@@ -45,7 +44,7 @@ class Runtime:
         self, test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], values: tuple[Any, ...] = ()
     ) -> Any:
         """`if test: ... else: ...`; the two functions take and return the variables that either side assigns."""
-        if not _is_tensor(test):
+        if not is_tensor(test):
             return then(*values) if test else otherwise(*values)
         return build_branch(test, then, otherwise, values)
 
@@ -59,7 +58,7 @@ class Runtime:
 
     def returned(self, signal: Any) -> Any:
         """Whether a loop ended with `return`."""
-        return signal is Signal.RETURN if not _is_tensor(signal) else signal == float(Signal.RETURN.value)
+        return signal is Signal.RETURN if not is_tensor(signal) else signal == float(Signal.RETURN.value)
 
     def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
         """`first and ...`, the later operands evaluated only when needed."""
@@ -75,46 +74,35 @@ class Runtime:
 
     def all_true(self, first: Any, second: Callable[[], Any]) -> Any:
         """The truth of `first and second()`: a Python bool, or a one-element tensor of 1 or 0."""
-        return self.branch(first, lambda: _truth(second()), lambda: False)
+        return self.branch(first, lambda: truth(second()), lambda: False)
 
     def any_true(self, first: Any, second: Callable[[], Any]) -> Any:
         """The truth of `first or second()`: a Python bool, or a one-element tensor of 1 or 0."""
-        return self.branch(first, lambda: True, lambda: _truth(second()))
+        return self.branch(first, lambda: True, lambda: truth(second()))
 
     def not_(self, value: Any) -> Any:
         """`not value`; a tensor gives 1 or 0."""
-        if not _is_tensor(value):
+        if not is_tensor(value):
             return not value
         require_one_element(state.builder.lift(value))
         return value == 0
 
     def check(self, test: Any, message: Callable[[], Any]) -> None:
         """`assert test, message`."""
-        if not _is_tensor(test):
+        if not is_tensor(test):
             assert test, message()
             return
         build_check(test, message)
 
     def call(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """A call of the user's own function or method, lowered too where that is possible and needed."""
+        """A call of the user's own function or method, lowered too where that is possible and needed, or of a builtin
+        function that may be given tensors."""
         from autohybrid.transform.lowered import lowered_callable
 
+        form = find_tensor_form(function)
+        if form is not None:
+            return form(*args, **kwargs)
         return lowered_callable(function)(*args, **kwargs)
-
-
-def _truth(value: Any) -> Any:
-    """A Python value as a bool; a tensor as a number tensor, which merges with the bool of the other side."""
-    if not _is_tensor(value):
-        return bool(value)
-    require_one_element(state.builder.lift(value))
-    builder = state.builder
-    truth = builder.apply("Cast", builder.apply("Reshape", value != 0, shape=(1,)), dtype="float32")
-    builder.numbers.add(truth.head)
-    return truth
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, GraphTensor) or (state.builder is not None and isinstance(value, NDArray))
 
 
 runtime = Runtime()

@@ -139,7 +139,10 @@ class ProgramWriter:
 
     def scalar(self) -> str:
         t = self.tensor(1)
-        return self.random.choice((f"{t}.sum()", f"{t}.mean()", f"F.max({t})", f"{t}[0, 1]", f"F.norm({t})"))
+        plain = (f"{t}.sum()", f"{t}.mean()", f"F.max({t})", f"{t}[0, 1]", f"F.norm({t})")
+        if self.random.random() < 0.9:
+            return self.random.choice(plain)
+        return f"{self.random.choice(('max', 'min'))}({self.random.choice(plain)}, {self.tensor(0)}.mean())"
 
     def condition(self) -> str:
         pick = self.random.random()
@@ -156,6 +159,9 @@ class ProgramWriter:
             return f"-1 < {self.scalar()} <= 2"
         if self.numbers and pick < 0.95:
             return f"{self.random.choice(self.numbers)} > 0"
+        if pick < 0.97:
+            test = f"{self.tensor(0)}, {self.tensor(0)}"
+            return f"{self.random.choice(('any', 'all'))}(k.sum() > {self.random.choice((-1, 0.5))} for k in ({test}))"
         return self.random.choice(("self.flag", "x.shape[0] == 3", "y is not None", "autograd.is_training()"))
 
     # -- statements --------------------------------------------------------------------------------------------------
