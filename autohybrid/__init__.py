@@ -37,6 +37,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "monitor": ("autohybrid.training.monitor", None),
     "viz": ("autohybrid.training.visualization", None),
     "visualization": ("autohybrid.training.visualization", None),
+    "onnx": ("autohybrid.contrib.onnx", None),
     "recordio": ("autohybrid.training.recordio", None),
     "test_utils": ("autohybrid.training.testing", None),
     "kvstore": ("autohybrid.training.kvstore", None),

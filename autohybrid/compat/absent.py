@@ -19,7 +19,6 @@ _ABSENT: dict[str, dict[str, str]] = {
 #: Paths below `mxnet` that lead nowhere here -> what to do.
 ABSENT_PATHS = {
     **{f"contrib.{name}": remedy for name, remedy in contrib.ABSENT.items()},
-    "onnx": contrib.ABSENT["onnx"],
     "rtc": "compile CUDA code with cupy.RawKernel, whose arrays `to_dlpack_for_read()` and `from_dlpack` exchange",
     "torch": "exchange arrays through `asnumpy()` or DLPack",
     "notebook": "draw with matplotlib",

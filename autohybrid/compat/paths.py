@@ -47,6 +47,7 @@ _MOVED: dict[str, str] = {
     "model": "autohybrid.training.checkpoint",
     "mon": "autohybrid.training.monitor",
     "monitor": "autohybrid.training.monitor",
+    "onnx": "autohybrid.contrib.onnx",
     "recordio": "autohybrid.training.recordio",
     "test_utils": "autohybrid.training.testing",
     "rnn.io": "autohybrid.rnn.sentences",

@@ -12,6 +12,7 @@ _MODULES = {
     "io": "autohybrid.contrib.io",
     "nd": "autohybrid.ndarray.contrib",
     "ndarray": "autohybrid.ndarray.contrib",
+    "onnx": "autohybrid.contrib.onnx",
     "sym": "autohybrid.symbol.contrib",
     "symbol": "autohybrid.symbol.contrib",
     "tensorboard": "autohybrid.contrib.tensorboard",
@@ -21,7 +22,6 @@ _MODULES = {
 ABSENT = {
     "quantization": "models run in float32, or float16 with `net.cast('float16')`",
     "quant": "models run in float32, or float16 with `net.cast('float16')`",
-    "onnx": "`autohybrid convert` writes safetensors and npz; MXNet itself reads exported files, and writes ONNX",
     "svrg_optimization": "use an optimizer of mx.optimizer",
     "tensorrt": "hybridize() compiles for CPUs, and for GPUs with CuPy",
 }

@@ -1,8 +1,9 @@
-"""Convert a model or its parameters: export pairs, .params, .npz and .safetensors.
+"""Convert a model or its parameters: export pairs, .params, .npz and .safetensors; and models to .onnx.
 
 autohybrid convert net-symbol.json net.safetensors   a graph and its parameters into one file
 autohybrid convert net.safetensors new-symbol.json   and back: writes new-symbol.json and new-0000.params
 autohybrid convert net.params net.npz                parameters alone; the names stay
+autohybrid convert net-symbol.json net.onnx --shape data=1x3x224x224   for other run times
 autohybrid convert net-0003.params net.npz --names plain   without the `arg:` and `aux:` of exported files
 """
 
@@ -15,17 +16,19 @@ from dataclasses import replace
 from typing import Any
 
 from autohybrid.cli.parser import Parser, one_of
+from autohybrid.cli.shapes import parse_shapes
 from autohybrid.cli.terminal import say
 from autohybrid.config import SettingsError
 
 _SYMBOL = "-symbol.json"
+_ONNX = ".onnx"
 _KINDS = ("arg:", "aux:")
 
 
 def add_arguments(parser: Parser) -> None:
     """The flags of `autohybrid convert`."""
     parser.add_argument("source", metavar="FROM", help="a NAME-symbol.json, .params, .npz or .safetensors file")
-    parser.add_argument("target", metavar="TO", help="the file to write, of one of the same kinds")
+    parser.add_argument("target", metavar="TO", help="the file to write, of one of the same kinds, or a .onnx file")
     parser.add_argument("--params", metavar="FILE", help="the parameters of NAME-symbol.json (default: NAME-*.params)")
     parser.add_argument("--epoch", type=int, default=0, help="the number in the name of a .params file written (0)")
     parser.add_argument(
@@ -33,6 +36,9 @@ def add_arguments(parser: Parser) -> None:
         default="keep",
         type=one_of("keep", "plain"),
         help="plain: without the `arg:` and `aux:` in front of exported names",
+    )
+    parser.add_argument(
+        "--shape", action="append", default=[], metavar="NAME=SHAPE", help="shape of an input of a .onnx file"
     )
     parser.add_argument("--force", action="store_true", help="write over files that exist")
 
@@ -47,7 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
         graph, content = _read(arguments)
         if arguments.names == "plain":
             content = replace(content, arrays=_plain(content.arrays))
-        written = _write(arguments, graph, content)
+        if arguments.target.endswith(_ONNX):
+            written = _write_onnx(arguments, graph, content)
+        else:
+            written = _write(arguments, graph, content)
     except MXNetError as error:
         raise SettingsError(str(error)) from None
     say(f"wrote {' and '.join(written)}: {len(content.arrays)} arrays")
@@ -91,6 +100,19 @@ def _plain(arrays: dict[str, Any]) -> dict[str, Any]:
     if len(plain) != len(arrays):
         raise SettingsError("without `arg:` and `aux:` two arrays would have the same name; use --names keep")
     return plain
+
+
+def _write_onnx(arguments: argparse.Namespace, graph: str | None, content: Any) -> list[str]:
+    from autohybrid import symbol
+    from autohybrid.interop.onnx import export_onnx
+
+    if graph is None:
+        raise SettingsError(f"`{arguments.source}` holds no graph, so `{arguments.target}` cannot be written")
+    if os.path.exists(arguments.target) and not arguments.force:
+        raise SettingsError(f"`{arguments.target}` exists; --force writes over it")
+    parameters = {name: stored.values for name, stored in _plain(content.arrays).items()}
+    export_onnx(symbol.load_json(graph), parameters, parse_shapes(arguments.shape), arguments.target)
+    return [arguments.target]
 
 
 def _write(arguments: argparse.Namespace, graph: str | None, content: Any) -> list[str]:

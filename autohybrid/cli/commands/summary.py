@@ -16,11 +16,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autohybrid.cli.parser import Parser
+from autohybrid.cli.shapes import Shape, parse_shapes
 from autohybrid.cli.terminal import get_width, has_colour, write_out
 from autohybrid.config import SettingsError
 
 Row = tuple[str, ...]
-Shape = tuple[int, ...]
 #: Columns of numbers, which are set to the right.
 _NUMBERS = frozenset(("parameters", "elements", "size"))
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         if arguments.file.endswith(".json"):
-            headers, rows, totals = _of_graph(arguments.file, _shapes(arguments.shape), arguments.params)
+            headers, rows, totals = _of_graph(arguments.file, parse_shapes(arguments.shape), arguments.params)
         elif arguments.shape or arguments.params:
             raise SettingsError("--shape and --params are for graphs; this is a file of arrays")
         else:
@@ -49,20 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise SettingsError(str(error)) from None
     write_out(_table(headers, rows) + "".join(f"{line}\n" for line in totals))
     return 0
-
-
-def _shapes(texts: Sequence[str]) -> dict[str, Shape]:
-    found = {}
-    for text in texts:
-        name, _, extents = text.rpartition("=")
-        try:
-            shape = tuple(int(part) for part in extents.lower().replace(",", "x").split("x"))
-        except ValueError:
-            shape = ()
-        if not name or not shape or min(shape) < 1:
-            raise SettingsError(f"`{text}` is not of the form NAME=SHAPE, such as data=1x3x224x224")
-        found[name] = shape
-    return found
 
 
 # -- a file of arrays --------------------------------------------------------------------------------------------------

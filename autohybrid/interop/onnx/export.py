@@ -1,0 +1,105 @@
+"""A graph and its parameters as an ONNX model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autohybrid.errors import MXNetError
+from autohybrid.files import write_atomically
+from autohybrid.graph.inference import infer_dtypes, infer_shapes
+from autohybrid.graph.node import Head, Node, depth_first
+from autohybrid.interop.onnx.arithmetic import ARITHMETIC
+from autohybrid.interop.onnx.graph_writer import OPSET, Call, GraphWriter, load_onnx
+from autohybrid.interop.onnx.layers import LAYERS, Converter
+from autohybrid.interop.onnx.shaping import SHAPING
+from autohybrid.version import __version__
+
+Host = np.ndarray[Any, Any]
+#: What each operator becomes, by its name.
+OPERATORS: dict[str, Converter] = {**LAYERS, **ARITHMETIC, **SHAPING}
+
+
+def export_onnx(symbol: Any, parameters: Mapping[str, Host], shapes: Mapping[str, tuple[int, ...]], path: str) -> None:
+    """Write a symbol with its parameters (arguments and auxiliary states by name) as an ONNX model for prediction.
+
+    `shapes` are those of the inputs, in float32. Labels of losses are left out. Raises MXNetError for a missing shape,
+    and one that names every operator that has no counterpart.
+    """
+    onnx = load_onnx()
+    heads = list(symbol._heads)
+    order = _needed(heads)
+    _refuse_unknown(order)
+    writer = GraphWriter(onnx)
+    known: dict[str, Any] = {name: array.shape for name, array in parameters.items()} | dict(shapes)
+    inferred = infer_shapes(heads, known)
+    dtypes = infer_dtypes(heads, {name: array.dtype.name for name, array in parameters.items()})
+    inputs = []
+    for node in order:
+        if node.op is not None:
+            _call(writer, node, inferred, dtypes)
+        elif node.name in parameters:
+            writer.add_initializer(node.name, parameters[node.name])
+        elif node.name in shapes:
+            inputs.append(_described(onnx, node.name, tuple(shapes[node.name]), "float32"))
+        else:
+            raise MXNetError(f"`{node.name}` is neither a parameter nor an input whose shape was given")
+    results = [_described(onnx, _value(head), tuple(inferred[head] or ()), dtypes[head] or "float32") for head in heads]
+    read = {name for written in writer.nodes for name in written.input}
+    constants = [values for name, values in writer.initializers.items() if name in read]
+    graph = onnx.helper.make_graph(writer.nodes, "autohybrid", inputs, results, constants)
+    model = onnx.helper.make_model(
+        graph,
+        producer_name="autohybrid",
+        producer_version=__version__,
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        ir_version=8,
+    )
+    onnx.checker.check_model(model)
+    write_atomically(path, model.SerializeToString())
+
+
+def _needed(heads: list[Head]) -> list[Node]:
+    """The nodes, without the labels that losses are given."""
+    order = depth_first(heads)
+    used = {source for node in order if node.op is not None for source, _ in _read_inputs(node)}
+    return [node for node in order if node.op is not None or node in used]
+
+
+def _read_inputs(node: Node) -> tuple[Head, ...]:
+    return node.inputs[:1] if node.op is not None and node.op.name == "SoftmaxOutput" else node.inputs
+
+
+def _refuse_unknown(order: list[Node]) -> None:
+    unknown = sorted({node.op.name for node in order if node.op is not None and node.op.name not in OPERATORS})
+    if unknown:
+        raise MXNetError(f"there is no ONNX for {', '.join(unknown)}")
+
+
+def _call(writer: GraphWriter, node: Node, shapes: Mapping[Head, Any], dtypes: Mapping[Head, str | None]) -> None:
+    assert node.op is not None
+    given = _read_inputs(node)
+    outputs = [(node, index) for index in range(node.visible_count)]
+    call = Call(
+        writer,
+        node,
+        tuple(_value(head) for head in given),
+        tuple(shapes[head] for head in given),
+        tuple(dtypes[head] or "float32" for head in given),
+        tuple(_value(head) for head in outputs),
+        tuple(shapes[head] for head in outputs),
+    )
+    OPERATORS[node.op.name](call)
+
+
+def _value(head: Head) -> str:
+    """The name of a value: that of the variable, or MXNet's of the output."""
+    node, index = head
+    return node.output_label(index)
+
+
+def _described(onnx: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:
+    kind = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return onnx.helper.make_tensor_value_info(name, kind, list(shape))
