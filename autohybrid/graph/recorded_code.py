@@ -93,7 +93,8 @@ class _RecordedWriter(Writer):
         def time_of(node: Node) -> int:
             return int(node.order >= self._start and any(source.op is None for source, _ in node.inputs))
 
-        return mask_before_spreading(share_subexpressions(drop_identities(graph), time_of))
+        graph = share_subexpressions(drop_identities(graph), time_of)
+        return graph if graph.exact else mask_before_spreading(graph)
 
     def given_memory(self, head: Head) -> str | None:
         """The memory for a gradient; the caller then always gives some."""
