@@ -33,6 +33,10 @@ class Dual:
         return self.value.ndim  # type: ignore[no-any-return]
 
     @property
+    def size(self) -> int:
+        return self.value.size  # type: ignore[no-any-return]
+
+    @property
     def T(self) -> Dual:
         return Dual(self.value.T, self.tangent.T)
 
@@ -60,6 +64,9 @@ class Dual:
 
     def __lt__(self, other: Any) -> Any:
         return self.value < value_of(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.value <= value_of(other)
 
     def __gt__(self, other: Any) -> Any:
         return self.value > value_of(other)
