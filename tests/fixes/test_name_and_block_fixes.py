@@ -49,6 +49,63 @@ def test_sizes_beside_each_other_are_seen_together(before: str, after: str) -> N
     assert fixed_body(before, "x, y") == after
 
 
+HEADS = "b, h, t, d = x.shape\ny = {0}\nreturn y.reshape((b, t, h * d))"
+
+
+@pytest.mark.parametrize(
+    "transpose",
+    [
+        "F.transpose(x, axes=(0, 2, 1, 3))",
+        "x.transpose((0, 2, 1, 3))",
+        "F.swapaxes(x, 1, 2)",
+        "x.swapaxes(dim1=1, dim2=2)",
+    ],
+)
+def test_sizes_are_followed_through_a_transpose(transpose: str) -> None:
+    assert fixed_body(HEADS.format(transpose)) == f"y = {transpose}\nreturn y.reshape((0, 0, -3))"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        HEADS.format("F.transpose(F.relu(x), axes=(0, 2, 1, 3))"),
+        "b, t, d = x.shape\ny = F.transpose(x, axes=(2, 0, 1))\nreturn y.reshape((b, t, d))",
+    ],
+)
+def test_sizes_in_another_order_are_not_taken_for_codes(body: str) -> None:
+    after = fixed_body(body)
+    assert "(0, 0" not in after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("height=x.shape[2] * 2, width=3 * x.shape[3]", "x, scale_height=2, scale_width=3"),
+        ("height=y.shape[2], width=y.shape[3]", "x, y, mode='like'"),
+        ("height=y.shape[3], width=y.shape[2]", "x, height=y.shape[3], width=y.shape[2]"),
+    ],
+)
+def test_a_size_to_resize_to_is_followed(before: str, after: str) -> None:
+    call = "return F.contrib.BilinearResize2D({0}) + y"
+    assert fixed_body(call.format(f"x, {before}"), "x, y") == call.format(after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("return F.full(x.shape, 2.0) * x", "return (F.ones_like(x) * 2.0) * x"),
+        ("return x + F.zeros(x.shape, dtype=x.dtype)", "return x + F.zeros_like(x)"),
+        ("return x + F.zeros(x.shape, dtype='float32')", "return x + F.zeros_like(x)"),
+    ],
+)
+def test_a_filled_tensor_takes_the_shape_of_another(before: str, after: str) -> None:
+    assert fixed_body(before) == after
+
+
+def test_a_missing_argument_is_asked_for_by_none() -> None:
+    assert fixed_body("y = y or x\nreturn y * 2", "x, y=None") == "y = y if y is not None else x\nreturn y * 2"
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -73,6 +73,12 @@ def fix_boolean_operator(site: Site) -> Fix | None:
         return None
     space = site.space(node)
     first, second = node.values
+    if _may_be_none(site, first):
+        if not isinstance(node.op, ast.Or):
+            return None
+        text = f"{site.text(first)} if {site.text(first)} is not None else {site.text(second)}"
+        alone = isinstance(site.parent(node), ast.Assign | ast.Return | ast.keyword)
+        return make_fix("ask for None", [site.edit(node, text if alone else f"({text})")])
     condition = condition_text(site, node.values[0], space)
     if condition is None:
         return None
@@ -81,6 +87,15 @@ def fix_boolean_operator(site: Site) -> Fix | None:
     if choice is None:
         return None
     return make_fix("choose in the graph", [*choice.insertions(site, node), site.edit(node, choice.text)])
+
+
+def _may_be_none(site: Site, node: ast.expr) -> bool:
+    """Whether an expression is an argument that is None unless given."""
+    method = site.function(node)
+    if not isinstance(node, ast.Name) or method is None:
+        return False
+    with_default = zip(reversed(method.args.args), reversed(method.args.defaults))
+    return any(a.arg == node.id and isinstance(d, ast.Constant) and d.value is None for a, d in with_default)
 
 
 def fix_bool_call(site: Site) -> Fix | None:

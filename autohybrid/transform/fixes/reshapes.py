@@ -159,3 +159,29 @@ def _is_product(item: ast.expr, dims: Dims, source: int) -> bool:
 
 def _holds_size(item: ast.expr, dims: Dims) -> bool:
     return any(node in dims.axes for node in ast.walk(item) if isinstance(node, ast.expr))
+
+
+def find_permutation(site: Site, value: ast.expr, tensor: str, rank: int | None) -> tuple[int, ...] | None:
+    """The axes of a tensor by those of its transpose: `F.transpose(x, axes=(0, 2, 1))`, `x.swapaxes(1, 2)`; None where
+    `value` is neither of `tensor`."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    arguments, receiver = list(value.args), value.func.value
+    if site.is_namespace(receiver):
+        if not arguments:
+            return None
+        receiver, arguments = arguments[0], arguments[1:]
+    words = [word.value for word in value.keywords if word.arg in ("axes", "dim1", "dim2")]
+    if site.text(receiver) != tensor or len(words) != len(value.keywords):
+        return None
+    try:
+        numbers = [ast.literal_eval(item) for item in (*arguments, *words)]
+    except (ValueError, TypeError):
+        return None
+    if value.func.attr == "transpose":
+        axes = tuple(numbers[0]) if len(numbers) == 1 and isinstance(numbers[0], list | tuple) else tuple(numbers)
+        return axes if sorted(axes) == list(range(len(axes))) and rank in (None, len(axes)) and axes else None
+    if value.func.attr not in ("swapaxes", "SwapAxis") or len(numbers) != 2 or rank is None:
+        return None
+    first, second = (number % rank for number in numbers)
+    return tuple({first: second, second: first}.get(axis, axis) for axis in range(rank))

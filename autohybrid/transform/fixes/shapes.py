@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from autohybrid.diagnostics.model import Edit, Fix
 from autohybrid.transform.fixes.lift import Lift, NotLiftableError
 from autohybrid.transform.fixes.numbers import size_text
-from autohybrid.transform.fixes.reshapes import Dims, Target, codes_from_the_end, codes_of, find_target
-from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix
+from autohybrid.transform.fixes.reshapes import (
+    Dims,
+    Target,
+    codes_from_the_end,
+    codes_of,
+    find_permutation,
+    find_target,
+)
+from autohybrid.transform.fixes.site import FunctionNode, Site, make_fix, needs_brackets
 
 _FILLED = {"zeros": "zeros_like", "ones": "ones_like"}
 _DRAWN = frozenset({"normal", "uniform", "exponential", "poisson", "gamma"})
@@ -50,8 +57,13 @@ def _like(site: Site, call: ast.Call, shape: ast.Attribute, space: str) -> str |
     function, tensor = call.func, site.text(shape.value)
     assert isinstance(function, ast.Attribute)
     name, receiver = function.attr, function.value
-    others = [item for item in (*call.args, *[word.value for word in call.keywords]) if item is not shape]
+    words = [word.value for word in call.keywords if not (word.arg == "dtype" and _is_usual(site, word.value, tensor))]
+    others = [item for item in (*call.args, *words) if item is not shape]
     on_space = site.is_namespace(receiver)
+    if name == "full" and on_space and len(others) == 1 and len(call.args) == 2:
+        value = f"({site.text(others[0])})" if needs_brackets(others[0]) else site.text(others[0])
+        text = f"{space}.ones_like({tensor}) * {value}"
+        return text if isinstance(site.parent(call), ast.stmt | ast.Call | ast.keyword) else f"({text})"
     if name in _FILLED and on_space and not others:
         return f"{space}.{_FILLED[name]}({tensor})"
     if name in ("reshape", "broadcast_to", "Reshape"):
@@ -62,6 +74,11 @@ def _like(site: Site, call: ast.Call, shape: ast.Attribute, space: str) -> str |
     if name in _DRAWN and on_space and not others and site.text(receiver).endswith("random"):
         return f"{space}.random.{name}_like({tensor})"
     return None
+
+
+def _is_usual(site: Site, dtype: ast.expr, tensor: str) -> bool:
+    """Whether a dtype is float32 or that of the tensor, which its like has anyway."""
+    return site.text(dtype) in ("'float32'", '"float32"', f"{tensor}.dtype")
 
 
 def fix_sizes(site: Site) -> Fix | None:
@@ -155,7 +172,9 @@ def _beside(site: Site, tensor: ast.expr, size: ast.expr) -> list[tuple[ast.expr
     while isinstance(holder, ast.BinOp):
         holder = site.parent(holder)
     target = find_target(site, size)
-    within = holder if isinstance(holder, ast.Tuple) else None if target is None else target.call
+    within: ast.AST | None = holder if isinstance(holder, ast.Tuple) else None if target is None else target.call
+    if isinstance(holder, ast.keyword) and holder.arg in ("height", "width"):
+        within = site.parent(holder)
     found: list[tuple[ast.expr, int]] = []
     for item in () if within is None else ast.walk(within):
         if item is not size and isinstance(item, ast.Subscript) and isinstance(item.value, ast.Attribute):
@@ -222,6 +241,10 @@ class _Rewrite:
         site, reading = self._site, self._reading
         same = site.text(target.receiver) == site.text(reading.tensor) and not self._rebound_before(target.call)
         dims = Dims(dict(reading.uses), reading.rank, same)
+        axes = None if same else self._transposed(target.receiver, target.call)
+        if axes is not None:
+            placed = {use: axes.index(axis) for use, axis in reading.uses if axis in axes}
+            dims, same = Dims(placed, reading.rank, True), True
         inside = set(ast.walk(target.call))
         if not same and dims.is_whole(target.elements) and self._space:
             text = f"{self._space}.reshape_like({site.text(target.receiver)}, {self._source(target.call)})"
@@ -236,6 +259,23 @@ class _Rewrite:
         for use in [use for use in self._left if use in inside]:
             del self._left[use]
         return site.edit(target.call, text)
+
+    def _transposed(self, receiver: ast.expr, place: ast.AST) -> tuple[int, ...] | None:
+        """The axes of the measured tensor by those of the receiver, where that is its transpose."""
+        value: ast.expr = receiver
+        if isinstance(receiver, ast.Name):
+            stores = [
+                node
+                for node in ast.walk(self._function)
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == receiver.id
+            ]
+            made = self._site.parent(stores[0]) if len(stores) == 1 else None
+            if not isinstance(made, ast.Assign) or made.targets != stores:
+                return None
+            value, place = made.value, made
+        if self._rebound_before(place):
+            return None
+        return find_permutation(self._site, value, self._site.text(self._reading.tensor), self._reading.rank)
 
     def _is_another_input(self, receiver: ast.expr) -> bool:
         """Whether a tensor is an argument, of whose sizes nothing follows from those of the measured one."""
@@ -271,7 +311,7 @@ class _Rewrite:
         """Calls of operators that a size goes into directly, or in a tuple."""
         for use in list(self._left):
             holder = self._site.parent(use)
-            if isinstance(holder, ast.Tuple):
+            while isinstance(holder, ast.BinOp | ast.Tuple):
                 holder = self._site.parent(holder)
             if isinstance(holder, ast.keyword):
                 holder = self._site.parent(holder)
@@ -285,7 +325,7 @@ class _Rewrite:
         inside = [use for use in self._left if use in set(ast.walk(call))]
         if not inside or not space or not isinstance(call.func, ast.Attribute):
             return []
-        text = self._filled(call) or self._counted(call, inside) or self._sliced(call, inside)
+        text = self._filled(call) or self._counted(call, inside) or self._sliced(call, inside) or self._resized(call)
         if text is None:
             return []
         for use in inside:
@@ -329,6 +369,30 @@ class _Rewrite:
         if _constant(begin) != 0 or size is None or _constant(axis) != size or inside != [end]:
             return None
         return f"{self._space}.slice_like({self._site.text(call.args[0])}, {self._source(call)}, axes=({size},))"
+
+    def _resized(self, call: ast.Call) -> str | None:
+        """`F.contrib.BilinearResize2D(a, height=h * 2, width=w * 2)` by a factor, or to the size of the tensor."""
+        words = {word.arg: word.value for word in call.keywords}
+        assert isinstance(call.func, ast.Attribute)
+        if call.func.attr != "BilinearResize2D" or len(call.args) != 1 or set(words) != {"height", "width"}:
+            return None
+        sizes = words["height"], words["width"]
+        function, resized = self._site.text(call.func), self._site.text(call.args[0])
+        if [self._left.get(size) for size in sizes] == [2, 3]:
+            return f"{function}({resized}, {self._source(call)}, mode='like')"
+        factors = [self._factor(size, axis) for size, axis in zip(sizes, (2, 3))]
+        if None in factors or resized != self._source(call):
+            return None
+        return f"{function}({resized}, scale_height={factors[0]}, scale_width={factors[1]})"
+
+    def _factor(self, size: ast.expr, axis: int) -> str | None:
+        """The number that a size of the tensor is multiplied by."""
+        if not isinstance(size, ast.BinOp) or not isinstance(size.op, ast.Mult):
+            return None
+        for one, other in ((size.left, size.right), (size.right, size.left)):
+            if self._left.get(one) == axis and _constant(other) is not None:
+                return self._site.text(other)
+        return None
 
     def _sliced_axes(self, call: ast.Call, begin: ast.Tuple, end: ast.Tuple, inside: list[ast.expr]) -> str | None:
         """`F.slice(x, begin=(None, None), end=(None, n))` from the start of every axis to the sizes of the tensor."""
