@@ -103,8 +103,8 @@ _TAIL = """
   (`graph/row_split.py`): as many as `AUTOHYBRID_THREADS` or `OMP_NUM_THREADS` says, else as there are processors. Other
   calls use the threads of NumPy's BLAS (`OPENBLAS_NUM_THREADS`).
 - Under `autograd.record()` both passes are generated (`graph/recorded_code.py`): only the gradients that are asked for are
-  computed, in memory that is planned over both passes, the large ones straight into `grad`. The adjoint of a
-  convolution takes one product for the rows of its data (`tensor/convolution_to_data.py`). SGD and Adam write into
+  computed, in memory that is planned over both passes, the large ones straight into `grad`. The adjoints
+  of convolutions take one product for the rows of the data (`tensor/convolution_adjoints.py`). SGD and Adam write into
   weights and states, some thousand numbers at a time (`tensor/update_in_place.py`).
 
 With `hybridize(exact=True)` every step computes each number by the same operations as the plain interpreter, and the

@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from autohybrid.tensor import convolution_adjoints
 from autohybrid.tensor import convolution_batches as batches
-from autohybrid.tensor import convolution_to_data
 from autohybrid.tensor.pieces import Empty
 from autohybrid.tensor.precision import narrow, widen
 from autohybrid.tensor.windows import Extents, Window, padded, unpadded, window_view
@@ -23,6 +23,8 @@ _FEW_POSITIONS = 256
 #: A matrix that stays in the cache is multiplied with image after image as fast as with all of them merged.
 _SMALL_WEIGHT = 1 << 16
 _MERGED_ELEMENTS = 1 << 23
+#: The other way to the gradient of a weight, through columns, wastes nothing.
+_MOST_WASTE_OF_WEIGHTS = 1.2
 #: Planes that are worked on together stay in the cache of a core.
 _BLOCK_BYTES = 1 << 18
 _COLUMN_ELEMENTS = 1 << 18
@@ -188,8 +190,8 @@ def to_data(
     result = xp.empty((n, channels, *spatial), h.dtype) if out is None else out
     if _is_depthwise(channels, w.shape, groups):
         result[...] = _depthwise_to_data(xp, h, w, window, spatial)
-    elif convolution_to_data.is_fit(result.shape, w.shape, window, groups, positions):
-        convolution_to_data.to_data(xp, h, w, window, result, empty)
+    elif convolution_adjoints.is_fit(result.shape, w.shape, window, groups, positions):
+        convolution_adjoints.to_data(xp, h, w, window, result, empty)
     else:
         _merged_to_data(xp, h, w, window, groups, result, empty)
     return narrow(result, head)
@@ -236,6 +238,9 @@ def to_weight(
     if _is_depthwise(x.shape[1], shape, groups):
         result[...] = _depthwise_to_weight(xp, h, x, window, shape)
         return narrow(result, head)
+    if convolution_adjoints.is_fit(x.shape, shape, window, groups, positions, _MOST_WASTE_OF_WEIGHTS):
+        convolution_adjoints.to_weight(xp, h, x, window, result, empty)
+        return narrow(result, head)
     if batches.is_fit(x.shape, shape, window, groups, positions):
         batches.to_weight(xp, h, x, window, result, empty)
         return narrow(result, head)
@@ -262,7 +267,7 @@ def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window,
     if _is_depthwise(channels, weight_shape, groups):
         return 0
     extents = (data_shape, weight_shape, window)
-    ways = (batches, convolution_to_data)
+    ways = (batches, convolution_adjoints)
     fit = [way.is_fit(*extents, groups, positions) for way in ways]
     needed = [int(way.scratch_elements(*extents, positions)) for way, is_fit in zip(ways, fit) if is_fit]
     if not all(fit):

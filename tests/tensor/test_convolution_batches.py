@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from autohybrid import autograd, nd
-from autohybrid.tensor import convolution, convolution_batches, convolution_to_data
+from autohybrid.tensor import convolution, convolution_adjoints, convolution_batches
 from autohybrid.tensor.pieces import Pieces
 from autohybrid.tensor.windows import Window, make_window, padded, window_view
 
@@ -71,14 +71,19 @@ _TO_DATA: tuple[tuple[Any, ...], ...] = (
 
 
 @pytest.mark.parametrize("case", _TO_DATA)
-def test_the_adjoint_in_the_data_is_that_of_the_formula(case: tuple[Any, ...]) -> None:
+def test_the_adjoints_in_two_steps_are_those_of_the_formula(case: tuple[Any, ...]) -> None:
     x, w, h, window = _arrays(case)
-    assert convolution_to_data.is_fit(x.shape, w.shape, window, 1, h.shape[2:])
+    assert convolution_adjoints.is_fit(x.shape, w.shape, window, 1, h.shape[2:])
     found = np.empty_like(x)
-    needed = convolution_to_data.scratch_elements(x.shape, w.shape, window, h.shape[2:])
-    convolution_to_data.to_data(np, h, w, window, found, Pieces(np.full(needed, np.nan), _refuse))
+    needed = convolution_adjoints.scratch_elements(x.shape, w.shape, window, h.shape[2:])
+    convolution_adjoints.to_data(np, h, w, window, found, Pieces(np.full(needed, np.nan), _refuse))
     direction = np.sin(np.arange(x.size)).reshape(x.shape)
     wanted = (h * _formula(direction, w, window, h.shape[2:])).sum()
+    np.testing.assert_allclose((found * direction).sum(), wanted, rtol=1e-9)
+    found = np.empty_like(w)
+    convolution_adjoints.to_weight(np, h, x, window, found, Pieces(np.full(needed, np.nan), _refuse))
+    direction = np.cos(np.arange(w.size)).reshape(w.shape)
+    wanted = (h * _formula(x, direction, window, h.shape[2:])).sum()
     np.testing.assert_allclose((found * direction).sum(), wanted, rtol=1e-9)
 
 

@@ -1,10 +1,10 @@
-"""The adjoint of a convolution in its data, in two steps; see `tensor/convolution.py`.
+"""The adjoints of a convolution in two steps, one of the ways of `tensor/convolution.py`.
 
-All axes of the kernel but the last are gathered, the last one is spread: one product takes, for every row of the data
-and every position along the last axis, what the positions above and below it give, and gives the numbers of one row
-of the kernel, which are added to the row of the data that they belong to. So neither the columns of the heads nor those
-of the data, which are as many times larger as the kernel has elements, need be made. Channels are last, as that makes
-runs long.
+All axes of the kernel but the last are gathered from the heads, so that every row of the data has beside it what the
+positions above and below it give. For the gradient of the data one product takes that to the numbers of one row of the
+kernel, which are added to the row of the data that they belong to; for the gradient of the weight the product is with
+the windows of each row. So neither the columns of the heads nor those of the data, which are as many times larger as
+the kernel has elements, need be made. Channels are last, as that makes runs long.
 """
 
 from __future__ import annotations
@@ -21,10 +21,17 @@ from autohybrid.tensor.windows import Extents, Window
 _BLOCK_ELEMENTS = 3 << 17
 _LEAST_RUN = 16
 #: Products with as many times the numbers that are needed are not worth it.
-_MOST_WASTE = 1.6
+MOST_WASTE = 1.6
 
 
-def is_fit(data_shape: Extents, weight_shape: Extents, window: Window, groups: int, positions: Extents) -> bool:
+def is_fit(
+    data_shape: Extents,
+    weight_shape: Extents,
+    window: Window,
+    groups: int,
+    positions: Extents,
+    most_waste: float = MOST_WASTE,
+) -> bool:
     """Whether this way pays: strides only along the last axis, long runs, more positions than weights to permute."""
     if groups != 1 or max(window.kernel) == 1 or 0 in data_shape or 0 in weight_shape or window.dilate[-1] > 1:
         return False
@@ -32,7 +39,7 @@ def is_fit(data_shape: Extents, weight_shape: Extents, window: Window, groups: i
         return False
     waste = math.prod(data_shape[2:-1]) / math.prod(positions[:-1])
     run = weight_shape[1] * window.kernel[-1]
-    return waste <= _MOST_WASTE and run >= _LEAST_RUN and data_shape[0] * math.prod(positions) >= 2 * weight_shape[0]
+    return waste <= most_waste and run >= _LEAST_RUN and data_shape[0] * math.prod(positions) >= 2 * weight_shape[0]
 
 
 def to_data(xp: Any, h: Any, w: Any, window: Window, out: Any, empty: Empty) -> None:
@@ -59,10 +66,40 @@ def to_data(xp: Any, h: Any, w: Any, window: Window, out: Any, empty: Empty) -> 
         out[part] = to_first(sums[:count][..., pad : pad + out.shape[-1], :])
 
 
+def to_weight(xp: Any, h: Any, x: Any, window: Window, out: Any, empty: Empty) -> None:
+    """The adjoint in the weight, into `out` (filters, channels, *kernel); `empty`: see `to_data`."""
+    job = _Job(x.shape, out.shape, window, h.shape[2:])
+    padded, gathered, windows, rows = (empty(shape, h.dtype) for shape in job.arrays())
+    padded[...] = 0
+    rows[...] = 0
+    strides = xp.lib.stride_tricks.as_strided
+    head_view = strides(padded, gathered.shape, job.view_strides(padded.strides))
+    *before, place, last = rows.strides
+    row_view = strides(rows, windows.shape, (*before, place * window.stride[-1], last))
+    inner = (slice(None), *[slice(p, p + n) for p, n in zip(job.margin, job.positions)])
+    pad, width = window.pad[-1], x.shape[-1]
+    depth = (gathered.shape[-1] * math.prod(window.kernel[:-1]), windows.shape[-1])
+    total, product = (empty(depth, h.dtype) for _ in range(2))
+    for start in range(0, len(x), job.step):
+        part = slice(start, min(start + job.step, len(x)))
+        count = part.stop - part.start
+        padded[:count][inner] = to_last(h[part])
+        gathered[:count] = head_view[:count]
+        rows[:count][..., pad : pad + width, :] = to_last(x[part])
+        windows[:count] = row_view[:count]
+        factors = gathered[:count].reshape(-1, depth[0]).T, windows[:count].reshape(-1, depth[1])
+        xp.dot(*factors, out=product if start else total)
+        if start:
+            xp.add(total, product, out=total)
+    rank = len(window.kernel)
+    parts = total.reshape(*window.kernel[:-1], out.shape[0], window.kernel[-1], out.shape[1])
+    out[...] = parts[(slice(None, None, -1),) * (rank - 1)].transpose(rank - 1, rank + 1, *range(rank - 1), rank)
+
+
 def scratch_elements(data_shape: Extents, weight_shape: Extents, window: Window, positions: Extents) -> int:
-    """How many elements of working memory `to_data` needs."""
+    """How many elements of working memory the adjoints need at most."""
     job = _Job(data_shape, weight_shape, window, positions)
-    return sum(map(math.prod, job.arrays())) + math.prod(weight_shape)
+    return sum(map(math.prod, job.arrays())) + 2 * math.prod(weight_shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +128,7 @@ class _Job:
         return min(self.data_shape[0], max(1, _BLOCK_ELEMENTS // elements))
 
     def arrays(self) -> tuple[Extents, Extents, Extents, Extents]:
-        """The shapes of the padded heads, the gathered ones, the rows to be spread, and the sums."""
+        """The shapes of the padded heads, the gathered ones, the windows of rows, and the padded rows of the data."""
         filters, channels = self.weight_shape[:2]
         width, places, n = self.window.kernel[-1], self.positions[-1], self.step
         full = [m + 2 * p for m, p in zip(self.positions, self.margin)]
