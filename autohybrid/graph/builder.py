@@ -312,6 +312,11 @@ class Builder:
         """Called before memory is written. Raises MXNetError where the imperative write would, under recording."""
         if state.recording and self.facts[storage.head].differentiable:
             raise MXNetError(INPLACE_REFUSED)
+        if any([partner.handles > 0 for partner in storage.partners]):
+            raise self.refusal(
+                "this writes into an array that a branch on a tensor chose, or chose from: which arrays it changes is "
+                "known only when the graph runs; make a copy (`x = x + 0`) in the branch"
+            )
         self.written[id(storage)] = storage
         self.write_log.setdefault(id(storage), (storage, storage.head))
 

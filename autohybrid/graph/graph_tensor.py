@@ -31,13 +31,21 @@ class HostValueNeeded(HybridizeError):
 
 
 class Storage:
-    """A block of memory: the output that it holds at this point of the program, and how often it was written."""
+    """A block of memory: the output that it holds at this point of the program, and how often it was written.
 
-    __slots__ = ("head", "version")
+    `handles` counts the tensors on it. After a branch on a tensor that chose between two pieces of memory, the result
+    has memory of its own here, and is one of the two in Python: each is among the others' `partners`, and writing into
+    one while another can still be read is refused.
+    """
+
+    __slots__ = ("born", "handles", "head", "partners", "version")
 
     def __init__(self, head: Head) -> None:
         self.head = head
         self.version = 0
+        self.born = head[0].order
+        self.handles = 0
+        self.partners: list[Storage] = []
 
     def write(self, head: Head) -> None:
         self.head = head
@@ -70,12 +78,24 @@ class GraphTensor(NDArray):
         self._ctx = ctx
         self._entry = None
         self._grad = None
+        if type(place) is Storage:
+            place.handles += 1
+
+    def __del__(self) -> None:
+        if type(self._place) is Storage:
+            self._place.handles -= 1
 
     # -- memory --------------------------------------------------------------------------------------------------------
     @property
     def version(self) -> int:
         place = self._place
         return place.version if isinstance(place, Storage) else place.base.version
+
+    @property
+    def memory(self) -> Storage:
+        """The memory that this tensor is on, directly or through views."""
+        place = self._place
+        return place if isinstance(place, Storage) else place.base.memory
 
     @property
     def head(self) -> Head:

@@ -28,7 +28,10 @@ def build_branch(test: Any, then: Callable[..., Any], otherwise: Callable[..., A
         if failed.error is not None:
             failed.result = other.result
             failed.changes = Changes(effects=[*failed.changes.effects, _raising(builder, failed.error)])
-    merge = Merge(builder)
+    containers = {
+        (id(a), id(b)): value for value, a, b in zip(values, sides[0].given, sides[1].given) if a is not value
+    }
+    merge = Merge(builder, sides[0].first_order, containers)
     if any(s.error is not None for s in sides):
         skeleton = _one_sided(merge, sides)
     else:

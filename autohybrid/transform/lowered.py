@@ -26,7 +26,9 @@ _FOREIGN = ("autohybrid.", "numpy.", "cupy.")
 
 def lowered_method(block: Any, name: str, owner: type) -> Callable[..., Any]:
     """`block.<name>` with its code lowered; `hybrid_forward` is still called with the namespace first."""
-    function = inspect.unwrap(vars(owner)[name])
+    function = vars(owner)[name]
+    while hasattr(function, "__wrapped__") and str(getattr(function, "__module__", "")).startswith(_FOREIGN):
+        function = function.__wrapped__  # what the library puts around a method, it does itself in a graph
     if not isinstance(function, types.FunctionType):
         return getattr(block, name)  # type: ignore[no-any-return]
     position = 1 if name == "hybrid_forward" else None
@@ -43,7 +45,8 @@ def lowered_callable(function: Any) -> Callable[..., Any]:
     if not _is_plain(getattr(function, "__func__", function)):
         return function  # type: ignore[no-any-return]
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
-        owner = _owner_of(type(function.__self__), function.__func__)
+        bound = function.__self__
+        owner = _owner_of(bound if isinstance(bound, type) else type(bound), function.__func__)
         if function.__name__ == "hybrid_forward" and owner is not None:
             return _bound_hybrid_forward(function, owner)
         made = _lowered(function.__func__, owner, None)
@@ -68,7 +71,7 @@ def _bound_hybrid_forward(method: types.MethodType, owner: type) -> Callable[...
 def is_own_function(function: types.FunctionType, owner: type | None, path: str) -> bool:
     """Whether the dotted name `path`, as code of `function` sees it, is a Python function of the user's."""
     parts = path.split(".")
-    if parts[0] == "self" and owner is not None:
+    if parts[0] in ("self", "cls") and owner is not None:
         if len(parts) != 2:
             return False
         return _is_plain(inspect.getattr_static(owner, parts[1], None))
@@ -104,7 +107,7 @@ def _free_variable(function: types.FunctionType, name: str) -> Any:
 
 def _owner_of(cls: type, function: types.FunctionType) -> type | None:
     for base in cls.__mro__:
-        if any(value is function for value in vars(base).values()):
+        if any(getattr(value, "__func__", value) is function for value in vars(base).values()):
             return base
     return None
 
@@ -137,7 +140,7 @@ def _lower(
     ):
         return None
     try:
-        lines, first_line = inspect.getsourcelines(function)
+        lines, first_line = inspect.getsourcelines(code)  # of a function, they would be those of what it wraps
     except (OSError, TypeError):
         warnings.warn(
             f"the source of {function.__qualname__} cannot be read (was it typed at a prompt or made by exec?), so it "

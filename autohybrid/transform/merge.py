@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autohybrid.graph.builder import Builder
-from autohybrid.graph.graph_tensor import GraphTensor
+from autohybrid.graph.graph_tensor import GraphTensor, Storage
 from autohybrid.graph.node import Head
 from autohybrid.tensor.array import NDArray
 from autohybrid.transform.undefined import Nothing, Undefined
@@ -19,13 +19,25 @@ class Merge:
     side's kind); lists, tuples and dicts are merged item by item; anything else must be equal on both sides.
     """
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: Builder, mark: int, containers: Mapping[tuple[int, int], Any] | None = None) -> None:
+        """`mark` is the order of the first node of the sides; `containers` are lists and dicts from outside the branch,
+        by the ids of the copies that the sides were given."""
         self.builder = builder
+        self.mark = mark
+        self.containers = containers or {}
         self.pairs: list[tuple[Head, Head]] = []
         self.facts: list[tuple[tuple[int, ...], str]] = []
 
     def add(self, then: Any, otherwise: Any, what: str) -> Any:
         """A skeleton for the merged value of `what`. Raises HybridizeError when the sides cannot be one value."""
+        if then is otherwise and isinstance(then, GraphTensor) and then.memory.born < self.mark:
+            return _Fixed(then)  # what the sides wrote into its memory is merged there
+        original = self.containers.get((id(then), id(otherwise)))
+        if original is not None:
+            return _Original(original, self._value(then, otherwise, what))
+        return self._value(then, otherwise, what)
+
+    def _value(self, then: Any, otherwise: Any, what: str) -> Any:
         if isinstance(then, NDArray) or isinstance(otherwise, NDArray):
             return self._tensors(then, otherwise, what)
         if isinstance(then, Undefined) or isinstance(otherwise, Undefined):
@@ -67,6 +79,7 @@ class Merge:
                 f"{other.dtype} when not, and the condition is a tensor"
             )
         place = self._place(a, b)
+        place.sources = [t.memory for t in (a, b) if t.memory.born < self.mark]
         numbers = [self._is_number(side) for side in (then, otherwise)]
         place.mixed = any(isinstance(side, (int, float)) for side in (then, otherwise)) and not all(numbers)
         place.number = all(numbers) or place.mixed
@@ -127,19 +140,35 @@ class Merge:
     def rebuild(self, skeleton: Any, heads: Sequence[Head]) -> Any:
         """The merged value, with `heads` for the places."""
         if isinstance(skeleton, _Place):
+            tensor = self.builder.tensor(heads[skeleton.index], skeleton.ctx)
+            for source in skeleton.sources:
+                tensor.memory.partners.append(source)
+                source.partners.append(tensor.memory)
             if skeleton.number:
                 self.builder.numbers.add(heads[skeleton.index])
             if skeleton.mixed:
                 self.builder.mixed.add(heads[skeleton.index])
             if skeleton.flag is not None:
                 self.builder.maybe_undefined[heads[skeleton.index]] = (heads[skeleton.flag], skeleton.name)
-            return self.builder.tensor(heads[skeleton.index], skeleton.ctx)
+            return tensor
         if isinstance(skeleton, _Fixed):
             return skeleton.value
+        if isinstance(skeleton, _Original):
+            return refill(skeleton.container, self.rebuild(skeleton.contents, heads))
         items = [self.rebuild(item, heads) for item in skeleton.items]
         if isinstance(skeleton, _Mapping):
             return dict(zip(skeleton.keys, items))
         return skeleton.kind(*items) if hasattr(skeleton.kind, "_fields") else skeleton.kind(items)
+
+
+def refill(container: Any, contents: Any) -> Any:
+    """The list or dict itself with other contents: every name that it has sees them."""
+    if isinstance(container, dict):
+        container.clear()
+        container.update(contents)
+    else:
+        container[:] = contents
+    return container
 
 
 def number_tensor(builder: Builder, value: float, dtype: str = "float32") -> GraphTensor:
@@ -154,8 +183,17 @@ class _Place:
         self.index = index
         self.ctx = ctx
         self.number = self.mixed = False
+        self.sources: list[Storage] = []
         self.flag: int | None = None
         self.name = ""
+
+
+class _Original:
+    """A list or dict that both sides were given and kept: it stays itself, with the merged contents."""
+
+    def __init__(self, container: Any, contents: Any) -> None:
+        self.container = container
+        self.contents = contents
 
 
 class _Fixed:

@@ -27,6 +27,7 @@ class Reachable:
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
         self._kept: dict[int, tuple[Any, tuple[Any, ...]]] = {}
         self._seen: set[int] = set()
+        self._cells: list[tuple[types.CellType, Any]] = []
         self._function(function, _DEPTH)
         for argument in arguments:
             for item in _items(argument) if isinstance(argument, (list, dict, tuple)) else (argument,):
@@ -40,6 +41,10 @@ class Reachable:
                 return container
         return None
 
+    def has_rebound(self) -> bool:
+        """Whether a variable of an enclosing function has another value."""
+        return any([_content(cell) is not before for cell, before in self._cells])
+
     def _function(self, function: Any, depth: int) -> None:
         if isinstance(function, functools.partial):
             self._function(function.func, depth)
@@ -50,10 +55,9 @@ class Reachable:
             self._value(function.__self__, depth - 1)
         elif isinstance(function, types.FunctionType) and not str(function.__module__).startswith("autohybrid.tensor"):
             for cell in function.__closure__ or ():
-                try:
-                    self._value(cell.cell_contents, depth - 1)
-                except ValueError:  # a variable that has no value yet
-                    continue
+                content = _content(cell)
+                self._cells.append((cell, content))
+                self._value(content, depth - 1)
             for value in function.__defaults__ or ():
                 self._value(value, depth - 1)
 
@@ -84,6 +88,13 @@ class Reachable:
                 self._value(value, depth - 1)
         for child in block._children.values():
             self._value(child, _DEPTH)
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a variable that has no value yet
+        return None
 
 
 def _items(container: Any) -> tuple[Any, ...]:

@@ -36,6 +36,7 @@ class Side:
     changes: Changes
     error: BaseException | None
     first_order: int
+    given: tuple[Any, ...]
 
 
 def build_side(builder: Builder, function: Callable[..., Any], values: Sequence[Any]) -> Side:
@@ -51,13 +52,18 @@ def build_side(builder: Builder, function: Callable[..., Any], values: Sequence[
         with caught:
             result = function(*given)
         changes.effects = list(builder.effects)
+    if outside.has_rebound():
+        raise builder.refusal(
+            "code that only runs when a tensor says so assigns a variable of an enclosing function (`nonlocal`); "
+            "return the value instead"
+        )
     changed = outside.find_changed()
     if changed is not None:
         raise builder.refusal(
             f"code that only runs when a tensor says so changes a {type(changed).__name__} that other code sees too; "
             "assign its name there (`rows = rows + [x]`), or return the value"
         )
-    return Side(result, changes, caught.error, mark)
+    return Side(result, changes, caught.error, mark, tuple(given))
 
 
 class _Caught:

@@ -21,7 +21,7 @@ from autohybrid.graph.structure import flatten, unflatten
 from autohybrid.graph.subgraph import Subgraph
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
-from autohybrid.transform.merge import number_tensor
+from autohybrid.transform.merge import number_tensor, refill
 from autohybrid.transform.sides import Side, build_side
 from autohybrid.transform.undefined import NOTHING, Nothing, Undefined
 
@@ -38,11 +38,12 @@ class Signal(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """What the loop starts from: the variables, the positions of those that are unassigned so far, and zeros in the
-    place of the result, if it can return."""
+    """What the loop starts from: the variables, the positions of those that are unassigned so far and of the lists and
+    dicts that a round changes in place, and zeros in the place of the result, if it can return."""
 
     values: tuple[Any, ...]
     unassigned: tuple[int, ...]
+    kept: tuple[int, ...]
     result: Any
 
 
@@ -97,7 +98,8 @@ class WhileLoop:
                 number_tensor(self.builder, v) if i in changing and isinstance(v, (int, float)) else v
                 for i, v in enumerate(self.given)
             ]
-            _, after, result = self._trial(values).result
+            trial = self._trial(values)
+            _, after, result = trial.result
             more = {i for i, (a, b) in enumerate(zip(values, after)) if _is_other_number(a, b)}
             if not more:
                 break
@@ -109,7 +111,8 @@ class WhileLoop:
         ]
         for i in unassigned:
             values[i] = self._zeros(after[i])
-        return _Start(tuple(values), tuple(unassigned), self._zeros(result))
+        kept = [i for i, (a, b) in enumerate(zip(trial.given, after)) if isinstance(a, (list, dict)) and a is b]
+        return _Start(tuple(values), tuple(unassigned), tuple(kept), self._zeros(result))
 
     def _trial(self, values: Sequence[Any]) -> Side:
         side = build_side(self.builder, self.body, values)
@@ -212,6 +215,7 @@ class WhileLoop:
         heads = [(node, i) for i in range(len(first))]
         builder.numbers.update([head for head, t in zip(heads, first) if t.head in builder.numbers])
         values, result = self._with_flags(heads, first, structure, start)
+        values = tuple([refill(self.given[i], v) if i in start.kept else v for i, v in enumerate(values)])
         if isinstance(start.result, Nothing):
             return Signal.NEXT, values, NOTHING
         return builder.tensor(heads[0], first[0]._ctx), values, result
