@@ -83,6 +83,10 @@ def window_max(xp: Any, data: Any, pool: Pool, out: Any = None, empty: Empty | N
     """
     if _covers_all(pool):
         return data.max(axis=_axes(pool), keepdims=True, out=out)
+    if out is None and empty is not None:  # what `empty` makes may be used again after this call
+        shape = list(data.shape)
+        shape[pool.first : pool.first + len(pool.positions)] = pool.positions
+        out = xp.empty(shape, dtype=data.dtype)
     empty = empty or xp.empty
     result = fill(xp, data, pool, _lowest(xp, data))
     for axis in reversed(range(len(pool.kernel))):
