@@ -27,6 +27,7 @@ def find_run(scope: Scope, calls: Sequence[Node], start: int) -> int:
     if shape is None or dtype not in ("float32", "float64") or math.prod(shape) * np.dtype(dtype).itemsize < LARGE:
         return start
     cuts_rows = Chunks(shape, np.dtype(dtype).itemsize).axis == len(shape) - 1
+    produced: set[Head] = set()
     end = start
     while end < len(calls) and (scope.shapes[calls[end], 0], scope.dtypes[calls[end], 0]) == (shape, dtype):
         node = calls[end]
@@ -34,11 +35,11 @@ def find_run(scope: Scope, calls: Sequence[Node], start: int) -> int:
             break
         if node.op.fast.rows and cuts_rows:
             break
-        produced = {(other, 0) for other in calls[start:end]}
         if produced.intersection(node.inputs[_pieces(node) :]):  # read whole, but not there before the loop has ended
             break
         if not node.op.fast.applies(CallSite(scope, node, (), "")):
             break
+        produced.add((node, 0))
         end += 1
     return end
 
@@ -74,6 +75,10 @@ class _Loop:
         self._pieces[name] = self.scope.fresh(f"{name}_part")
         self.top.append(f"{self._pieces[name]} = {name}{subscript}")
         return self._pieces[name]
+
+    def parts(self) -> list[str]:
+        """The names of the pieces that are made anew in each turn."""
+        return list(self._pieces.values())
 
     def scratch(self) -> str:
         """The name of a piece of memory that holds nothing needed."""
@@ -117,7 +122,9 @@ def write_run(scope: Scope, run: Sequence[Node]) -> list[str]:
                 loop.free.append(held[h])
     head_line = f"for {loop.start} in range(0, {chunks.extent}, {chunks.step}):"
     bounds = f"{loop.stop} = {loop.start} + {chunks.step}"
-    return [*loop.lines, head_line, *[f"    {line}" for line in (bounds, *loop.top, *body)]]
+    lines = [*loop.lines, head_line, *[f"    {line}" for line in (bounds, *loop.top, *body)]]
+    parts = loop.parts()  # their names would keep the arrays
+    return [*lines, f"del {', '.join(parts)}"] if parts else lines
 
 
 def _pieces(node: Node) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import keyword
 import linecache
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from autohybrid.context import cpu
 from autohybrid.errors import MXNetError
-from autohybrid.graph.arena import Arena
+from autohybrid.graph.arena import LEAST_BYTES, Arena
 from autohybrid.graph.call_site import CallSite
 from autohybrid.graph.channels_last.memory import wanted_borders
 from autohybrid.graph.chunk_loops import find_run, write_run
@@ -72,6 +73,10 @@ class Writer:
         # The bodies of control flow and custom operators are the user's code and may keep an array they saw.
         borders = wanted_borders(self.calls, self.shapes)
         self.arena = Arena(self.lifetimes, any(map(_runs_user_code, self.calls)), borders)
+        #: Values that later code reads without being a call.
+        self.lasting: set[Head] = set()
+        self._holders: dict[str, list[Head]] = {}
+        self._assigned: set[str] = set()
         self._steps: list[Step] = []
         self._lines_before = 1  # the steps: the line of `def`, and what is put in front of them
         self._place = ""
@@ -141,8 +146,38 @@ class Writer:
                 self.lines.extend(write_run(self, calls[index:end]))
             else:
                 self._call(calls[index])
+            self._forget(nodes, self.lines[first:])
             self._steps.append(Step(tuple(nodes), first, len(self.lines)))
             index = max(end, index + 1)
+
+    def _forget(self, nodes: Sequence[Node], lines: Sequence[str]) -> None:
+        """Let large arrays go that nothing reads after these calls; their names would keep them to the end."""
+        for line in lines:
+            targets = re.match(r"(\w+(?:, \w+)*),? = ", line)
+            self._assigned.update(targets[1].split(", ") if targets else ())
+        outputs = [(node, i) for node in nodes for i in range(node.output_count) if (node, i) in self.names]
+        for head in outputs:
+            self._holders.setdefault(self.names[head], []).append(head)
+        here = self.position[nodes[-1]]
+        inputs = [h for node in nodes for h in node.inputs if h in self.names]
+        for name in dict.fromkeys([self.names[h] for h in (*inputs, *outputs)]):
+            if name in self._assigned and name not in self.arena.names and self._is_done(name, here):
+                self.lines.append(f"del {name}")
+                self._assigned.remove(name)
+
+    def _is_done(self, name: str, here: int) -> bool:
+        """Whether a name stands for a large array, or several in turn, that nothing reads behind position `here`."""
+        holders = self._holders.get(name, [])
+        return any(map(self._is_large, holders)) and all(self._is_dead(h, here) for h in holders)
+
+    def _is_dead(self, head: Head, here: int) -> bool:
+        lives = head in self.lasting or not self.lifetimes.is_internal(head)
+        return not lives and self.lifetimes.last_use(head) <= here
+
+    def _is_large(self, head: Head) -> bool:
+        shape, dtype = self.shapes[head], self.dtypes[head]
+        known = is_known(shape) and dtype is not None
+        return known and math.prod(shape) * np.dtype(dtype).itemsize >= LEAST_BYTES
 
     def _take_memory(self) -> None:
         """Take a set of buffers at the start, and put it back at the end; a call that fails drops it."""

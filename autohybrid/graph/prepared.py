@@ -21,6 +21,8 @@ from autohybrid.tensor.versions import MemoryVersion, changes, watch
 #: Where arrays begin in memory, in bytes: products of matrices that straddle cache lines take half as long again.
 _ALIGNMENT = 64
 _WORTH_ALIGNING = 1 << 12
+#: Up to this many bytes, values that only other ones are made from are kept for the next time.
+_SMALL = 1 << 14
 
 #: A token that no change ever has: the values are made anew at each call.
 _NEVER = -1
@@ -63,9 +65,9 @@ class Prepared:
         self._resolve = resolve
         self._place = {name: i for i, name in enumerate(captured)}
         self._shown = tuple(shown)
-        self._recipes = {node: recipes[node] for node in shown if node in recipes}
-        self._all_recipes = dict(recipes)
-        self._sources = {node: self._captured_below(node) for node in self._recipes}
+        #: What is needed for `shown`, each after what it is made from; passes add them in that order.
+        self._recipes = _needed(recipes, shown)
+        self._sources = frozenset(s for r in self._recipes.values() for s, _ in r.inputs) - self._recipes.keys()
         self._seen: dict[Node, _Seen] = {}
         self._values: dict[Node, Any] = {}
         self._lock = threading.Lock()
@@ -77,16 +79,11 @@ class Prepared:
         with self._lock:
             token = changes.token  # before anything is read: what changes from here on moves it again
             arrays = self._resolve()
-            seen = {
-                source: self._look_at(source, arrays) for source in frozenset[Node]().union(*self._sources.values())
-            }
-            made: dict[Node, Any] = {}
-            values = {
-                node: self._values[node] if self._is_current(node, arrays) else self._make(node, arrays, made)
-                for node in self._recipes
-            }
-            self._seen, self._values = seen, values
-            shown = [values[n] if n in values else arrays[self._place[n.name]]._data for n in self._shown]
+            seen = {source: self._look_at(source, arrays) for source in self._sources}
+            changed = {source for source, now in seen.items() if not self._is_current(source, now)}
+            self._values = self._remade(changed, {source: now.array for source, now in seen.items()})
+            self._seen = seen
+            shown = [self._values[n] if n in self._recipes else arrays[self._place[n.name]]._data for n in self._shown]
             if any(s.version.shared for s in seen.values()) or any(a.stype != "default" for a in arrays):
                 token = _NEVER
             self.now = (token, *shown)
@@ -98,28 +95,39 @@ class Prepared:
         version = known.version if known is not None and known.array is array else watch(array)
         return _Seen(array, version, version.count)
 
-    def _is_current(self, node: Node, arrays: Sequence[NDArray]) -> bool:
-        return node in self._values and all(
-            source in self._seen and self._seen[source].is_current(arrays[self._place[source.name]]._data)
-            for source in self._sources[node]
-        )
+    def _is_current(self, source: Node, now: _Seen) -> bool:
+        return source in self._seen and self._seen[source].is_current(now.array)
 
-    def _make(self, node: Node, arrays: Sequence[NDArray], made: dict[Node, Any]) -> Any:
-        """The value of a variable; `made` holds those of this refresh."""
-        recipe = self._all_recipes.get(node)
-        if recipe is None:
-            return arrays[self._place[node.name]]._data
-        if node not in made:
-            inputs = [self._make(source, arrays, made) for source, _ in recipe.inputs]
-            made[node] = _aligned(recipe.make(*inputs, *recipe.options), inputs)
-        return made[node]
+    def _remade(self, changed: set[Node], arrays: dict[Node, Any]) -> dict[Node, Any]:
+        """All values to keep, those anew that depend on `changed`. Large ones that are not shown are not kept."""
+        shown = {node for node in self._shown if node in self._recipes}
+        stale = set(changed)
+        for node, recipe in self._recipes.items():
+            if any(source in stale for source, _ in recipe.inputs) or (node in shown and node not in self._values):
+                stale.add(node)
+        wanted: set[Node] = set()
+        for node, recipe in reversed(self._recipes.items()):
+            if node in wanted or (node in shown and node in stale):
+                wanted.add(node)
+                wanted.update(s for s, _ in recipe.inputs if s in stale or s not in self._values)
+        values = {**arrays, **self._values}
+        for node, recipe in self._recipes.items():
+            if node in wanted:
+                inputs = [values[source] for source, _ in recipe.inputs]
+                values[node] = _aligned(recipe.make(*inputs, *recipe.options), inputs)
+        return {n: values[n] for n in self._recipes if n in values and (n in shown or _is_small(values[n]))}
 
-    def _captured_below(self, node: Node) -> frozenset[Node]:
-        """The captured variables that a value is made from."""
-        recipe = self._all_recipes.get(node)
-        if recipe is None:
-            return frozenset({node})
-        return frozenset[Node]().union(*[self._captured_below(source) for source, _ in recipe.inputs])
+
+def _needed(recipes: Mapping[Node, Recipe], shown: Sequence[Node]) -> dict[Node, Recipe]:
+    wanted = set(shown)
+    for node, recipe in reversed(list(recipes.items())):
+        if node in wanted:
+            wanted.update(source for source, _ in recipe.inputs)
+    return {node: recipe for node, recipe in recipes.items() if node in wanted}
+
+
+def _is_small(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.nbytes <= _SMALL
 
 
 def _aligned(value: Any, inputs: Sequence[Any]) -> Any:

@@ -109,6 +109,7 @@ class _RecordedWriter(Writer):
         parameters = [self._parameter(name) for name in recorded.variables]
         head_names = [self._parameter(n.name) for n in recorded.backward.head_variables if n is not None]
         results, gradients, moved = self._parts()
+        self.lasting = {h for n in moved for h in (*n.inputs, *[(n, i) for i in range(n.output_count)])}
         self.write_calls([node for node in self.calls if node.order < self._start])
         turn = len(self.lines)
         yielded = self.results(results)
