@@ -15,6 +15,8 @@ from autohybrid.tensor.channels_last.weights import filters_last
 
 #: Bytes of the results of one step: they are finished while they are in the first or second cache.
 _STEP_BYTES = 1 << 17
+#: Numbers that are multiplied at a time: enough to be fast, few enough for the weight to stay in the first cache.
+_RUN = 1024
 
 
 class _Bound(NamedTuple):
@@ -37,11 +39,8 @@ class Depthwise:
 
     @property
     def packed_shape(self) -> tuple[int, ...]:
-        """(*kernel, columns, channels), merged where positions follow each other in memory."""
-        across = self.layer.positions[1]
-        if self._is_dense:
-            return (*self.layer.window.kernel, across * self.layer.filters)
-        return (*self.layer.window.kernel, self.layer.filters)
+        """(*kernel, positions * channels) for the positions that are taken together."""
+        return (*self.layer.window.kernel, self._together * self.layer.filters)
 
     @property
     def bias_repeats(self) -> int:
@@ -49,9 +48,9 @@ class Depthwise:
         return self.layer.positions[1]
 
     def pack(self, weight: Any, scale: Any = None) -> Any:
-        """The weight (*kernel, channels), repeated for each position of a row where the products are taken by rows."""
+        """The weight (*kernel, channels), repeated for the positions that are taken together."""
         taps = filters_last(weight, scale)[0, :, :, 0]
-        return np.ascontiguousarray(np.tile(taps, (1, 1, self.layer.positions[1])) if self._is_dense else taps)
+        return np.ascontiguousarray(np.tile(taps, (1, 1, self._together)))
 
     def scratch(self) -> tuple[tuple[int, ...], ...]:
         """Memory for the results of a step."""
@@ -65,15 +64,17 @@ class Depthwise:
     def run(self, bound: tuple[_Bound, ...], weight: Any, bias: Any) -> None:
         """Compute the output."""
         finish = self.finish.apply
-        indices = "ijnqx,ijx->nqx" if self._is_dense else "ijnqxc,ijc->nqxc"
         for windows, result, piece in bound:
-            np.einsum(indices, windows, weight, out=result)
+            np.einsum("ijnqxc,ijc->nqxc", windows, weight, out=result)
             finish(piece, bias)
 
     @property
-    def _is_dense(self) -> bool:
-        """Whether neighbouring positions meet neighbouring data."""
-        return self.layer.window.stride[1] == 1
+    def _together(self) -> int:
+        """How many positions of a row are taken as one run of numbers, where neighbours meet neighbouring data."""
+        across, filters = self.layer.output[2:]
+        if self.layer.window.stride[1] != 1:
+            return 1
+        return next((n for n in range(across, 1, -1) if across % n == 0 and n * filters <= _RUN), 1)
 
     @cached_property
     def _steps(self) -> tuple[Step, ...]:
@@ -86,13 +87,12 @@ class Depthwise:
         (sy, sx), (dy, dx) = window.stride, window.dilate
         part = data[step.images, step.rows.start * sy :]
         n, y, x, c = part.strides
-        shape: tuple[int, ...] = (*window.kernel, images, rows, across, filters)
-        strides: tuple[int, ...] = (y * dy, x * dx, n, y * sy, x * sx, c)
-        if self._is_dense:
-            shape, strides = (*shape[:-2], across * filters), (*strides[:-2], c)
+        together = self._together
+        shape = (*window.kernel, images, rows, across // together, together * filters)
+        strides = (y * dy, x * dx, n, y * sy, x * sx * together, c)
         windows = np.lib.stride_tricks.as_strided(part, shape, strides)
         target = output[step].reshape(images, rows, -1)
         values = target if output.flags.c_contiguous else memory[:images, :rows]
-        result = values if self._is_dense else values.reshape(images, rows, across, filters)
+        result = values.reshape(shape[2:])
         added = None if residual is None else residual[step].reshape(images, rows, -1)
         return _Bound(windows, result, Piece(values, added, target))
