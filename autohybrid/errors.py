@@ -31,6 +31,14 @@ class IndexOutOfBoundsError(MXNetError, IndexError):
     """
 
 
+class ElementCountError(MXNetError, ValueError):
+    """A new shape does not hold as many elements as the array, where the method `reshape` of MXNet raises ValueError.
+
+    Fails:     `nd.ones((2, 3)).reshape((4, -1))`
+    Repaired:  `nd.ones((2, 3)).reshape((3, -1))`
+    """
+
+
 class NotImplementedForSymbol(MXNetError):
     """A method that only an NDArray has was called on a Symbol (its value does not exist yet).
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
-from autohybrid.errors import MXNetError
+from autohybrid.errors import ElementCountError, MXNetError
 
 
 class _Reading:
@@ -74,7 +74,7 @@ def _resolve(source: tuple[int, ...], codes: tuple[int, ...], reverse: bool) -> 
     _fill_inferred(reading)
     target = reading.target
     if -1 not in target and -1 not in reading.source and prod(target) != prod(reading.source):
-        raise MXNetError(
+        raise ElementCountError(
             f"cannot reshape {source} ({prod(source)} elements) to {tuple(target[::step])} ({prod(target)} elements)"
         )
     return tuple(target[::step])
@@ -119,7 +119,7 @@ def _fill_inferred(reading: _Reading) -> None:
         return
     total, divisor = prod(x for x in source if x != -1), prod(x for x in rest if x != -1)
     if divisor == 0 or total % divisor:
-        raise MXNetError(
+        raise ElementCountError(
             f"cannot infer the -1 in reshape code {tuple(reading.codes)} for an input of shape {tuple(source)}: "
             f"{total} elements do not divide by {divisor}"
         )

@@ -46,3 +46,11 @@ def test_the_operators_alone_are_in_op() -> None:
     assert nd.op.relu(nd.array([-1.0, 2.0])).asnumpy().tolist() == [0, 2]
     assert mx.sym.op.relu(mx.sym.Variable("a")).list_arguments() == ["a"]
     assert mx.sym.contrib.uniform(shape=(2,)).infer_shape()[1] == [(2,)]
+
+
+@pytest.mark.parametrize("shape", [(4, -1), (5,), (0,)])
+def test_the_method_reshape_raises_both_classes_for_another_number_of_elements(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="cannot"):
+        nd.ones((2, 3)).reshape(shape)
+    with pytest.raises(MXNetError, match="cannot"):
+        nd.reshape(nd.ones((2, 3)), shape=shape)
