@@ -143,8 +143,10 @@ class Symbol:
         return _all_attrs(self._heads[0][0])
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
-        """The attributes of every node that has some, by node name."""
-        found = {n.name: _all_attrs(n) for n in depth_first(self._heads)}
+        """The attributes of every node that has some, by node name; those of nodes of one name together."""
+        found: dict[str, dict[str, str]] = {}
+        for node in depth_first(self._heads):
+            found.setdefault(node.name, {}).update(_all_attrs(node))
         return {name: attrs for name, attrs in found.items() if attrs}
 
     def _set_attr(self, **attrs: str) -> None:

@@ -54,3 +54,9 @@ def test_the_method_reshape_raises_both_classes_for_another_number_of_elements(s
         nd.ones((2, 3)).reshape(shape)
     with pytest.raises(MXNetError, match="cannot"):
         nd.reshape(nd.ones((2, 3)), shape=shape)
+
+
+def test_attributes_of_nodes_of_one_name_are_shown_together() -> None:
+    first = mx.sym.Activation(mx.sym.Variable("a"), act_type="relu", name="n")
+    second = mx.sym.expand_dims(mx.sym.BlockGrad(first, name="m"), axis=0, name="n")
+    assert mx.sym.relu(second, name="m").attr_dict() == {"n": {"act_type": "relu", "axis": "0"}}
