@@ -93,7 +93,8 @@ def window_max(xp: Any, data: Any, pool: Pool, out: Any = None, empty: Empty | N
         steps = _axis_steps(pool, axis)
         reduced = result[steps[0]]
         if len(steps) > 1:
-            target = out if axis == 0 and out is not None else empty(reduced.shape, reduced.dtype)
+            # The last step gives the result, which must not lie in memory for the work.
+            target = empty(reduced.shape, reduced.dtype) if axis else out
             reduced = xp.maximum(reduced, result[steps[1]], out=target)
         for step in steps[2:]:
             xp.maximum(reduced, result[step], out=reduced)
@@ -108,6 +109,7 @@ def window_max(xp: Any, data: Any, pool: Pool, out: Any = None, empty: Empty | N
 def elements_between(shape: Extents, pool: Pool) -> int:
     """How many elements `window_max` puts into arrays for its work, beside its result."""
     extents, total = list(shape), 0
+    extents[pool.first : pool.first + len(pool.full)] = pool.full
     for axis in reversed(range(1, len(pool.kernel))):
         extents[pool.first + axis] = pool.positions[axis]
         total += math.prod(extents)
