@@ -49,6 +49,8 @@ def _as_matrices(attrs: Attrs, lhs: Any, rhs: Any) -> tuple[Any, Any]:
 
 
 def _dot(xp: Any, attrs: Attrs, lhs: Any, rhs: Any) -> Any:
+    if lhs.ndim == rhs.ndim == 2 and not attrs.transpose_a and not attrs.transpose_b:
+        return matmul(xp, lhs, rhs)
     left = lhs.shape[1:] if attrs.transpose_a else lhs.shape[:-1]
     right = rhs.shape[:-1] if attrs.transpose_b else rhs.shape[1:]
     product = matmul(xp, *_as_matrices(attrs, lhs, rhs))
