@@ -100,7 +100,8 @@ def window_max(xp: Any, data: Any, pool: Pool, out: Any = None, empty: Empty | N
             xp.maximum(reduced, result[step], out=reduced)
         result = reduced
     if out is None:
-        return xp.ascontiguousarray(result) if result is not data else data.copy()
+        is_fresh = len(_axis_steps(pool, 0)) > 1
+        return xp.ascontiguousarray(result) if is_fresh else result.copy()
     if result is not out:
         out[...] = result
     return out

@@ -796,3 +796,19 @@ def test_exact_gradients_are_those_of_imperative_code_bit_for_bit(make: Callable
         results.append([y.asnumpy(), x.grad.asnumpy(), *_gradients(net), *_values(net)])
     for wanted, found in zip(*results):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kernel", [(1, 2), (2, 1), (1, 1), (2, 2)])
+@pytest.mark.parametrize("record", [False, True])
+def test_results_of_pooling_outlive_later_calls(kernel: tuple[int, int], record: bool) -> None:
+    net = _net(nn.MaxPool2D(kernel, kernel))
+    net.hybridize()
+    x = _leaf(2, 3, 40, 60)
+    with autograd.record() if record else autograd.pause():
+        first = net(x)
+        wanted = first.asnumpy()
+        second = net(x + 1)
+    np.testing.assert_array_equal(first.asnumpy(), wanted)
+    np.testing.assert_allclose(second.asnumpy(), wanted + 1, rtol=1e-6)
+    net.hybridize(False)
+    np.testing.assert_array_equal(net(x).asnumpy(), wanted)
