@@ -122,6 +122,9 @@ def _record(block: Callable[..., Any], arguments: Sequence[Any]) -> CallResult:
     leaves = [array for array in _arrays(arguments) if array.dtype in (np.float16, np.float32, np.float64)]
     for leaf in leaves:
         leaf.attach_grad()
+    for parameter in _collect(block):
+        # What a call does not reach keeps the gradient of the call before.
+        parameter.zero_grad()
     with autograd.record(train_mode=True):
         result = block(*arguments)
     found: list[NDArray] = []

@@ -101,6 +101,16 @@ def test_a_wrong_fix_is_refused_and_the_right_one_beside_it_kept(
     assert "y = y.reshape((0, -1))" in path.read_text() and "z = y[:, 0:2]" in path.read_text()
 
 
+def test_a_parameter_that_a_call_does_not_reach_has_no_gradient(cli: Cli, tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "y = F.sum(x) > 0", "return self.fc(x) if F.sum(x) > 0 else F.ones((x.shape[0], 4)) * F.sum(x)"
+    )
+    calls = "[(mx.nd.ones((3, 5)),), (mx.nd.ones((2, 5)) * -1,)]"
+    path.write_text(path.read_text().replace(EXAMPLE, f"\n\ndef example():\n    return Net(), {calls}\n"))
+    result = verify(cli)
+    assert "refused" not in result.err and "AH401 choose in the graph (by net.py:example)" in result.err
+
+
 def test_a_fix_that_changes_an_argument_no_more_is_refused(cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path, "x += 1", "return x")
     before = path.read_text()
