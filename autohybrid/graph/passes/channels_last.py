@@ -97,15 +97,24 @@ class _Rewriter:
         """`head` with the channels last, for a converted call."""
         if not moves(self._graph, head) or (products(self._graph, user) and head in user.inputs[1:]):
             return self._as_first(head)
+        if self._graph.is_prepared(head):
+            return self._prepared(head, user)
         found = self._last.get(head)
         if found is None:
             found = self._last[head] = self._entered(self._as_first(head))
         return found
 
+    def _prepared(self, head: Head, user: Node) -> Head:
+        """A prepared value with the channels last. One number for each channel is repeated along the rows of the image
+        that it is used with: calls on it then go over long rows."""
+        n, height, width, channels = last_shape(self._graph.shapes[head])
+        if (n, height, width) == (1, 1, 1) and channels > 1:
+            width = last_shape(self._graph.shapes[user, 0])[2]
+        shape, dtype = (n, height, width, channels), self._graph.dtypes[head]
+        return self._graph.prepare(f"{head[0].name}_last", _with_channels_last, [head], shape, dtype, width)
+
     def _entered(self, head: Head) -> Head:
         shape, dtype = last_shape(self._graph.shapes[head]), self._graph.dtypes[head]
-        if self._graph.is_prepared(head):
-            return self._graph.prepare(f"{head[0].name}_last", _with_channels_last, [head], shape, dtype)
         return self._placed(Node(TO_CHANNELS_LAST, make_attrs(), [head], f"{head[0].name}_last"), head[0], shape, dtype)
 
     def _as_first(self, head: Head) -> Head:
@@ -125,5 +134,7 @@ class _Rewriter:
         return new, index
 
 
-def _with_channels_last(array: Any) -> Any:
-    return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
+def _with_channels_last(array: Any, width: int) -> Any:
+    """An array (n, channels, height, width) with the channels last, repeated to this width."""
+    moved = array.transpose(0, 2, 3, 1)
+    return np.ascontiguousarray(np.tile(moved, (1, 1, width // moved.shape[2], 1)))
