@@ -1,8 +1,8 @@
 """Arena: memory for the large intermediates of a generated function, planned by liveness and kept between calls.
 
 Fresh memory costs more than what many calls compute in it: the system clears every page. So values that live inside a
-call get places in buffers that the next call uses again; a place is given to the next value as soon as nothing reads
-the one before. A call takes a set of buffers from a list and puts it back, so calls in several threads have one each.
+call get places in memory that the next call uses again. When all code is written, places are laid out, the largest
+ones first, so that values that live at different times share memory. A call takes a set of buffers from a list and puts it back, so calls in several threads have one each.
 
 A value may lie inside a border of zeros that some reader wants around it (`borders`). Such a buffer is shared only by
 values of its shape and border, so that nothing is ever written into the border. Views of places that many calls need
@@ -31,7 +31,10 @@ _PAGE, _SHIFT = 4096, 13 * _ALIGNMENT
 
 @dataclass(slots=True)
 class _Buffer:
-    """A range of memory: its size, the shape and border it is kept for (None: any), and what lies in it."""
+    """A range of memory: its size, the shape and border it is kept for (None: any), and what lies in it.
+
+    One that is kept for nothing holds one value (and what is written over it); such ranges are laid out in the end.
+    """
 
     size: int
     kept_for: Any = None
@@ -96,16 +99,8 @@ class Arena:
         place = _Place(-1, tuple(shape), dtype, border)
         needed = math.prod(place.whole_shape) * np.dtype(dtype).itemsize
         kept_for = None if border is None else (place.shape, dtype, border)
-        free = [
-            i for i, b in enumerate(self._buffers) if b.kept_for == kept_for and self._is_free(b, position)
-        ]  # fmt: skip
-        fitting = [i for i in free if self._buffers[i].size >= needed]
-        if fitting:
-            index = min(fitting, key=lambda i: self._buffers[i].size)
-        elif free:  # the largest free one grows
-            index = max(free, key=lambda i: self._buffers[i].size)
-            self._buffers[index].size = needed
-        else:
+        index = self._find_kept(kept_for, position)
+        if index is None:
             index = len(self._buffers)
             self._buffers.append(_Buffer(needed, kept_for))
         buffer = self._buffers[index]
@@ -113,6 +108,15 @@ class Arena:
         buffer.busy_at = position
         self.names[name] = replace(place, buffer=index)
         self.made.append(name)
+
+    def _find_kept(self, kept_for: Any, position: int) -> int | None:
+        """A free buffer that is kept for this shape and border."""
+        if kept_for is None:
+            return None
+        for index, buffer in enumerate(self._buffers):
+            if buffer.kept_for == kept_for and self._end(buffer) < position:
+                return index
+        return None
 
     def has_place(self, name: str, shape: Sequence[int], border: Border | None = None) -> bool:
         """Whether the array `name` lies in a place of this shape, inside at least this border."""
@@ -148,29 +152,80 @@ class Arena:
             self._buffers[place.buffer].holders.append(holder)
             self.names.setdefault(name, place)
 
-    def _is_free(self, buffer: _Buffer, position: int) -> bool:
-        dead = all(
-            self._lifetimes.last_use(member) < position and self._lifetimes.is_internal(member)
-            for head in buffer.holders
-            for member in self._lifetimes.group(head)
-        )
-        return dead and buffer.busy_at < position
+    def _end(self, buffer: _Buffer) -> float:
+        """The position of the last call that reads what lies in a buffer; infinite for what leaves the call."""
+        members = [member for head in buffer.holders for member in self._lifetimes.group(head)]
+        if not all(map(self._lifetimes.is_internal, members)):
+            return math.inf
+        return max([buffer.busy_at, *map(self._lifetimes.last_use, members)])
+
+    def _layout(self) -> list[int]:
+        """Where in the memory of a set each buffer begins; -1 for those that are kept for something: they lie apart."""
+        places, offsets = _Places(), [-1] * len(self._buffers)
+        for index in sorted(range(len(self._buffers)), key=lambda i: -self._buffers[i].size):
+            buffer = self._buffers[index]
+            if buffer.kept_for is None:
+                end = min(self._end(buffer), self._lifetimes.length)
+                offsets[index] = places.find(buffer.busy_at, int(end), _spaced(buffer.size))
+        return offsets
 
     @property
     def size(self) -> int:
         """Bytes of one set of buffers."""
-        return sum(buffer.size for buffer in self._buffers)
+        offsets = self._layout()
+        return _extent(self._buffers, offsets) + sum(b.size for b, o in zip(self._buffers, offsets) if o < 0)
 
     def maker(self) -> Callable[[], tuple[Any, ...]]:
         """A function that makes a set of buffers: the arrays named in `made`, in that order."""
-        buffers = [(buffer.size, buffer.kept_for is not None) for buffer in self._buffers]
+        offsets, sizes = self._layout(), [buffer.size for buffer in self._buffers]
+        extent = _extent(self._buffers, offsets)
         made = [self._derived.get(name) or self.names[name] for name in self.made]
 
         def make() -> tuple[Any, ...]:
-            raw = [_aligned(size, is_zero, index) for index, (size, is_zero) in enumerate(buffers)]
+            shared = _aligned(extent, False, 0)
+            raw = [
+                _aligned(size, True, index) if offset < 0 else shared[offset : offset + size]
+                for index, (offset, size) in enumerate(zip(offsets, sizes))
+            ]
             return tuple([_array(raw, m) if isinstance(m, _Place) else _derived(raw, m) for m in made])
 
         return make
+
+
+def _spaced(size: int) -> int:
+    """A size so that the next buffer is aligned, and does not begin at the same place of a page."""
+    size += -size % _ALIGNMENT
+    return size if size % _PAGE else size + _SHIFT
+
+
+def _extent(buffers: Sequence[_Buffer], offsets: Sequence[int]) -> int:
+    return max([offset + buffer.size for buffer, offset in zip(buffers, offsets) if offset >= 0], default=0)
+
+
+class _Places:
+    """Ranges of memory that are in use for a time (of calls, both ends included)."""
+
+    _SPAN = 32  # calls that are looked up together
+
+    def __init__(self) -> None:
+        self._spans: dict[int, list[tuple[int, int, int, int]]] = {}
+
+    def find(self, start: int, end: int, size: int) -> int:
+        """Book the tightest range of this size that is free all the time; where it begins."""
+        spans = range(start // self._SPAN, end // self._SPAN + 1)
+        near = {place for span in spans for place in self._spans.get(span, ())}
+        best, best_gap, free_from = -1, math.inf, 0
+        for first, stop, begin, last in sorted(near):
+            if last < start or end < begin:
+                continue
+            gap = first - free_from
+            if size <= gap < best_gap:
+                best, best_gap = free_from, gap
+            free_from = max(free_from, stop)
+        offset = free_from if best < 0 else best
+        for span in spans:
+            self._spans.setdefault(span, []).append((offset, offset + size, start, end))
+        return offset
 
 
 def _aligned(size: int, is_zero: bool, index: int) -> Any:

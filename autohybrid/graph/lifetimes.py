@@ -24,6 +24,11 @@ class Lifetimes:
         self._group: dict[Head, list[Head]] = {}
         self._foreign: set[int] = set()  # ids of groups whose memory is not ours to write
 
+    @property
+    def length(self) -> int:
+        """The number of calls."""
+        return len(self._position)
+
     def group(self, head: Head) -> list[Head]:
         """The heads that may share memory with `head`, itself included."""
         found = self._group.get(head)
