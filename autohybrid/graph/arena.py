@@ -2,7 +2,8 @@
 
 Fresh memory costs more than what many calls compute in it: the system clears every page. So values that live inside a
 call get places in memory that the next call uses again. When all code is written, places are laid out, the largest
-ones first, so that values that live at different times share memory. A call takes a set of buffers from a list and puts it back, so calls in several threads have one each.
+ones first, so that values that live at different times share memory. A call takes a set of buffers from a list and
+puts it back, so calls in several threads have one each.
 
 A value may lie inside a border of zeros that some reader wants around it (`borders`). Such a buffer is shared only by
 values of its shape and border, so that nothing is ever written into the border. Views of places that many calls need
