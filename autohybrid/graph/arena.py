@@ -178,16 +178,19 @@ class Arena:
 
     def maker(self) -> Callable[[], tuple[Any, ...]]:
         """A function that makes a set of buffers: the arrays named in `made`, in that order."""
-        offsets, sizes = self._layout(), [buffer.size for buffer in self._buffers]
-        extent = _extent(self._buffers, offsets)
+        places, offsets = [], self._layout()
+        extent = _spaced(_extent(self._buffers, offsets))
+        for buffer, offset in zip(self._buffers, offsets):
+            places.append((offset if offset >= 0 else extent, buffer.size, offset < 0))
+            extent += _spaced(buffer.size) if offset < 0 else 0
         made = [self._derived.get(name) or self.names[name] for name in self.made]
 
         def make() -> tuple[Any, ...]:
-            shared = _aligned(extent, False, 0)
-            raw = [
-                _aligned(size, True, index) if offset < 0 else shared[offset : offset + size]
-                for index, (offset, size) in enumerate(zip(offsets, sizes))
-            ]
+            block = _aligned(extent)  # in one piece: from 4 MiB on, NumPy asks the system for large pages
+            raw = [block[start : start + size] for start, size, _ in places]
+            for memory, (_, _, is_zero) in zip(raw, places):
+                if is_zero:
+                    memory.fill(0)
             return tuple([_array(raw, m) if isinstance(m, _Place) else _derived(raw, m) for m in made])
 
         return make
@@ -229,11 +232,9 @@ class _Places:
         return offset
 
 
-def _aligned(size: int, is_zero: bool, index: int) -> Any:
-    """Memory for buffer number `index`. Large memory comes in pages; what lies at one place of its page shares a few
-    lines of the first cache, so every buffer begins at another place."""
-    raw = (np.zeros if is_zero else np.empty)(size + _PAGE, dtype=np.uint8)
-    start = (index * _SHIFT - raw.ctypes.data) % _PAGE
+def _aligned(size: int) -> Any:
+    raw = np.empty(size + _PAGE, dtype=np.uint8)
+    start = -raw.ctypes.data % _PAGE
     return raw[start : start + size]
 
 
