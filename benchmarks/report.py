@@ -102,14 +102,15 @@ _TAIL = """
 - Calls on large batches whose rows do not depend on each other run in several threads, each on a part of the rows
   (`graph/row_split.py`): as many as `AUTOHYBRID_THREADS` or `OMP_NUM_THREADS` says, else as there are processors. Other
   calls use the threads of NumPy's BLAS (`OPENBLAS_NUM_THREADS`).
-- Under `autograd.record()` both passes are generated (`graph/recorded_code.py`): only the gradients that are asked for are
-  computed, in memory that is planned over both passes, the large ones straight into `grad`. The adjoints
-  of convolutions take one product for the rows of the data (`tensor/convolution_adjoints.py`). SGD and Adam write into
+- Under `autograd.record()` both passes are generated (`graph/recorded_code.py`): only the gradients that are asked for
+  are computed, in memory that is planned over both passes, the large ones straight into `grad`. The adjoints of
+  convolutions take one product for the rows of the data (`tensor/convolution_adjoints.py`). SGD and Adam write into
   weights and states, some thousand numbers at a time (`tensor/update_in_place.py`).
 
 With `hybridize(exact=True)` every step computes each number by the same operations as the plain interpreter, and the
-tests compare the two bit for bit (`tests/graph/test_generated.py`, `tests/graph/test_memory_plan.py`). Otherwise results
-move by a few units of rounding: 1e-6 of the largest value in dense and recurrent nets, 1e-5 in convolutional ones.
+tests compare the two bit for bit (`tests/graph/test_generated.py`, `tests/graph/test_memory_plan.py`). Otherwise
+results move by a few units of rounding: 1e-6 of the largest value in dense and recurrent nets, 1e-5 in convolutional
+ones.
 """
 
 

@@ -103,9 +103,9 @@ class OpDef:
     is_identity    `(attrs, train)`: whether the first output is then the first input, unchanged
     fast           optional code template for the generated executor, see tensor/templates
     wants_border   for operators that passes make: how many zeros the executor should keep around the first input
-    by_rows        `(attrs, input shapes)`: positions of the inputs of which row i (along the first axis) is all that row
-                   i of every output needs, the other inputs being whole; with () or None there are none. Element-wise
-                   and view templates need not say it
+    by_rows        `(attrs, input shapes)`: positions of the inputs of which row i (along the first axis) is all that
+                   row i of every output needs, the other inputs being whole; with () or None there are none.
+                   Element-wise and view templates need not say it
     flops          `(attrs, input shapes, shape of the first output)`: floating-point operations of a call, a
                    multiplication and its addition counting as two; None: one for each element of the output
     onnx           optional exporter, see interop/onnx
