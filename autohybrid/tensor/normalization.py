@@ -87,17 +87,29 @@ def scale_and_shift(x: Any, scale: Any, beta: Any) -> Any:
 
 
 def backward(
-    xp: Any, head: Any, data: Any, gamma: Any, mean: Any, inverse_std: Any, view: View, own_statistics: bool
+    xp: Any,
+    head: Any,
+    data: Any,
+    gamma: Any,
+    mean: Any,
+    inverse_std: Any,
+    view: View,
+    own_statistics: bool,
+    out: Any = None,
+    work: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Gradients of data, gamma and beta. `own_statistics`: mean and deviation were those of the data itself."""
+    """Gradients of data, gamma and beta. `own_statistics`: mean and deviation were those of the data itself.
+
+    `out` is memory for the first, `work` an array of its size; both are made where not given.
+    """
     h, x = head.reshape(view.shape), data.reshape(view.shape)
     s, m = inverse_std.reshape(view.statistics), mean.reshape(view.statistics)
     gamma = gamma.reshape(1, -1, 1)
-    normal = x - m
+    normal = xp.subtract(x, m, out=None if work is None else work.reshape(view.shape))
     normal *= s
     to_gamma = dot_over(xp, h, normal, (0, 2)).reshape(-1)
     to_beta = sum_over(h, (0, 2)).reshape(-1)
-    scaled = h * gamma
+    scaled = xp.multiply(h, gamma, out=None if out is None else out.reshape(view.shape))
     if not own_statistics:
         scaled *= s
         return scaled.reshape(data.shape), to_gamma, to_beta

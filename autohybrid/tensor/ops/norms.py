@@ -130,12 +130,30 @@ def _grad_of(kind: str) -> Callable[[Any, GradNode, Sequence[Any]], Any]:
 
 
 def _backward_kernel(
-    xp: Any, attrs: Attrs, head: Any, data: Any, gamma: Any, mean: Any, inverse_std: Any
+    xp: Any,
+    attrs: Attrs,
+    head: Any,
+    data: Any,
+    gamma: Any,
+    mean: Any,
+    inverse_std: Any,
+    out: Any = None,
+    work: Any = None,
 ) -> tuple[Any, ...]:
     view = _view(attrs.kind, attrs.axis, attrs.num_groups, data.shape)
     h, x, g, m, s = widen(xp, head, data, gamma, mean, inverse_std)
-    to_data, to_gamma, to_beta = backward(xp, h, x, g, m, s, view, attrs.own_statistics)
+    to_data, to_gamma, to_beta = backward(xp, h, x, g, m, s, view, attrs.own_statistics, out, work)
     return narrow(to_data, data), narrow(to_gamma, gamma), narrow(to_beta, gamma)
+
+
+def _fast_backward(call: Any) -> list[str] | None:
+    """The kernel with memory for the gradient of the data and for its work from the plan of the graph."""
+    memory = call.memory() if is_simple(call) and 0 not in call.out_shape else None
+    if memory is None:
+        return None
+    names = [call.out, *[call.output(i) or "_" for i in (1, 2)]]
+    run, arrays = call.kernel(), ", ".join((*call.inputs, memory, call.scratch("work", call.out_shape)))
+    return [f"{', '.join(names)} = {run}({arrays})"]
 
 
 def _backward_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
@@ -324,6 +342,7 @@ OPERATORS = (
         infer_shape=_backward_shape,
         infer_dtype=_backward_dtype,
         grad=_backward_grad,
+        fast=_fast_backward,
         doc="""The gradients of a norm for its data, gamma and beta. Mean and inverse deviation are those of the data
         (`own_statistics`, and then differentiated through the data) or given ones.""",
         samples=(
