@@ -46,7 +46,13 @@ RECORDS = ("tensor/opdef.py", "tensor/ops")
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "numpy": ("*",),
     "cupy": ("tensor/backend.py",),
-    "rich": ("diagnostics/render/full.py", "diagnostics/report.py", "gluon/summary.py", "graph/profile_table.py", "cli"),
+    "rich": (
+        "diagnostics/render/full.py",
+        "diagnostics/report.py",
+        "gluon/summary.py",
+        "graph/profile_table.py",
+        "cli",
+    ),
     "libcst": ("transform",),
     "onnx": ("interop",),
     "pygls": ("lsp",),
