@@ -40,7 +40,10 @@ def test_the_profiled_run_is_the_executor_itself(net: nn.HybridSequential) -> No
     assert (net(x).asnumpy() == before).all()
 
 
-def test_large_chains_are_one_step() -> None:
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_large_chains_are_one_step_of_one_thread(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOHYBRID_THREADS", threads)
+
     class Chain(mx.gluon.HybridBlock):
         def hybrid_forward(self, F, x):  # type: ignore[no-untyped-def]
             return F.tanh(F.exp(x) + 1) * x
