@@ -127,11 +127,12 @@ def gamma(xp: Any, x: Any) -> Any:
     t = z + 7.5
     half = t ** (0.5 * z + 0.25)  # t ** (z + 0.5) in two factors, so that it overflows no earlier than gamma
     value = math.sqrt(2 * math.pi) * half * xp.exp(-t) * half * _lanczos(z)
+    value = xp.where(z > 180, math.inf, value)  # beyond float64, where the factors are infinite and 0
     value = xp.where(reflect, math.pi / (_sin_pi(xp, x) * value), value)
     whole = x == xp.floor(x)
     value = xp.where(whole & (x < 0), math.nan, value)
     value = xp.where(whole & (x > 0) & (x < 19), xp.rint(value), value)  # factorials; integer arrays cut them off
-    return xp.where(x == math.inf, math.inf, value)
+    return xp.where(x == 0, xp.copysign(math.inf, x), value)
 
 
 @in_float64

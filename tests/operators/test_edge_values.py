@@ -136,3 +136,10 @@ def test_the_gradients_of_gamma_functions_at_poles() -> None:
         total = nd.gammaln(data)
     total.backward()
     np.testing.assert_allclose(data.grad.asnumpy(), [np.inf, np.inf, -0.5772157], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gamma_overflows_to_infinity(dtype: str) -> None:
+    values = nd.gamma(nd.array([-0.0, 0.0, 200.0, 1e4, 1e30, np.inf, -1.5, -1e4 - 0.5], dtype=dtype)).asnumpy()
+    wanted = [-np.inf, np.inf, np.inf, np.inf, np.inf, np.inf, 2.3632718, 0]
+    np.testing.assert_allclose(values, wanted, rtol=1e-6)
