@@ -71,6 +71,7 @@ class Documents:
         self._open: dict[str, Document] = {}
         self._uris: dict[str, str] = {}
         self._notebooks: dict[str, OpenNotebook] = {}
+        self._last_read: tuple[str, Lines] | None = None
         self._notebook_of_cell: dict[str, str] = {}
 
     def open(self, item: types.TextDocumentItem) -> None:
@@ -153,7 +154,12 @@ class Documents:
         if notebook is not None:
             return notebook.lines
         document = self._open.get(self._uris.get(path, ""))
-        return Lines(self._read(path)) if document is None else document.lines
+        if document is not None:
+            return document.lines
+        text, known = self._read(path), self._last_read
+        if known is None or known[0] != path or known[1].text != text:
+            known = self._last_read = (path, Lines(text))
+        return known[1]
 
     def can_write(self, fix: Fix) -> bool:
         """Whether the edits of a fix stay off the lines of a notebook that only IPython understands."""

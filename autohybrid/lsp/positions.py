@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from lsprotocol import types
 
@@ -48,9 +49,13 @@ class Lines:
     _ends: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        ends = list(_LINE_END.finditer(self.text))
-        self._starts = [0, *(match.end() for match in ends)]
-        self._ends = [*(match.start() for match in ends), len(self.text)]
+        if "\r" in self.text:
+            ends = list(_LINE_END.finditer(self.text))
+            self._starts = [0, *(match.end() for match in ends)]
+            self._ends = [*(match.start() for match in ends), len(self.text)]
+        else:
+            self._ends = list(accumulate((len(line) + 1 for line in self.text.split("\n")), initial=-1))[1:]
+            self._starts = [0, *(end + 1 for end in self._ends[:-1])]
 
     def __len__(self) -> int:
         return len(self._starts)
