@@ -124,6 +124,8 @@ class CallSite:
         for head, name, shape, dtype in zip(self.node.inputs[:among], self.inputs, self.shapes, self.dtypes):
             if (shape, dtype) == (self.out_shape, self.out_dtype) and can_become(self._scope, head, self.node):
                 self._scope.arena.move_in(self.out, name, (self.node, 0))
+                if name not in self._scope.arena.names:
+                    self._scope.lifetimes.overwrite(head, (self.node, 0))
                 return name
         return None
 

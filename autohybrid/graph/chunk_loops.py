@@ -170,5 +170,7 @@ def _target(scope: Scope, loop: _Loop, node: Node, held: dict[Head, str], local:
         elif h not in held:  # a whole array that nothing reads afterwards becomes the result
             scope.names[out] = scope.names[h]
             scope.arena.move_in(scope.names[h], scope.names[h], out)
+            if scope.names[h] not in scope.arena.names:
+                scope.lifetimes.overwrite(h, out)
             return loop.piece_of(scope.names[h], scope.shapes[h], False)
     return loop.scratch() if out in local else loop.array(out)

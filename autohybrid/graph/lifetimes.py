@@ -41,18 +41,25 @@ class Lifetimes:
     def share(self, node: Node, writable: bool) -> None:
         """The outputs of `node` may be (views of) its inputs; not `writable` where elements may overlap in memory."""
         first, *rest = (*node.inputs, *[(node, i) for i in range(node.output_count)])
-        merged = self.group(first)
         for head in rest:
-            other = self.group(head)
-            if other is merged:
-                continue
-            if id(other) in self._foreign:
-                self._foreign.add(id(merged))
-            merged.extend(other)
-            for member in other:
-                self._group[member] = merged
+            self._merge(first, head)
         if not writable:
+            self._foreign.add(id(self.group(first)))
+
+    def overwrite(self, head: Head, output: Head) -> None:
+        """`output` is written over `head`. Where that is a view, other heads lie in its memory: all share it now."""
+        if len(self.group(head)) > 1:
+            self._merge(head, output)
+
+    def _merge(self, head: Head, other_head: Head) -> None:
+        merged, other = self.group(head), self.group(other_head)
+        if other is merged:
+            return
+        if id(other) in self._foreign:
             self._foreign.add(id(merged))
+        merged.extend(other)
+        for member in other:
+            self._group[member] = merged
 
     def is_own(self, head: Head) -> bool:
         """Whether the memory of `head` was made by this call and no other result is in it."""

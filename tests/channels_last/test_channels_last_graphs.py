@@ -302,3 +302,22 @@ def test_layer_norm_keeps_its_axis(axis: int) -> None:
     width = (33, 6, 8)[axis - 1 if axis > 0 else 2]
     scale = nd.array(np.linspace(0.5, 1.5, width, dtype="float32"))
     compared(lambda: AlongAxis(lambda F, x: F.LayerNorm(x, scale, scale, axis=axis)), 2, 32, 6, 8)
+
+
+class Proposals(nn.HybridBlock):
+    """Two maps, as rows: the first one is written over before the second one is computed, and read afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2D(64, 3, padding=1)
+        self.scores, self.boxes = nn.Conv2D(64, 1), nn.Conv2D(64, 1)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        x = F.relu(self.first(x))
+        scores = F.sigmoid(self.scores(x).transpose((0, 2, 3, 1)).reshape((0, -1, 1)))
+        boxes = self.boxes(x).transpose((0, 2, 3, 1)).reshape((0, -1, 1))
+        return F.concat(F.sort(scores, axis=1), F.sort(boxes, axis=1) - F.sort(scores, axis=1), dim=2)
+
+
+def test_what_is_written_over_a_view_keeps_its_memory() -> None:
+    compared(Proposals, 1, 64, 32, 40)
