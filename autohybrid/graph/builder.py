@@ -296,7 +296,16 @@ class Builder:
             self.effects.append((node, 0))
 
     def note_attribute(self, block: Any, name: str) -> None:
-        """Called before an attribute of a block is set."""
+        """Called before an attribute of a block is set. What the library's own code keeps there (the counter that a
+        recurrent cell numbers its steps with) is no state of the model."""
+        frame = sys._getframe(1)
+        while frame.f_code.co_name == "__setattr__" and frame.f_back is not None:
+            frame = frame.f_back
+        if not frame.f_code.co_filename.startswith(_PACKAGE):
+            self.log_attribute(block, name)
+
+    def log_attribute(self, block: Any, name: str) -> None:
+        """Remember what an attribute is now, before it is set."""
         self.attribute_log.setdefault((id(block), name), (block, name, block.__dict__.get(name, ABSENT)))
 
     # -- memory --------------------------------------------------------------------------------------------------------

@@ -54,11 +54,11 @@ class _Targets:
     def look_at(self, statement: cst.CSTNode) -> None:
         """Collect the names of one statement."""
         for node in walk(statement, _OWN_SCOPE):
-            if isinstance(node, cst.AssignTarget):
+            if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
                 self._add(node.target)
                 if isinstance(node.target, cst.Subscript) and isinstance(node.target.value, cst.Name):
                     self.names.add(node.target.value.value)
-            elif isinstance(node, (cst.AugAssign, cst.For, cst.NamedExpr)):
+            elif isinstance(node, (cst.For, cst.NamedExpr)):
                 self._add(node.target)
             elif isinstance(node, cst.AnnAssign):
                 if node.value is not None:

@@ -43,6 +43,7 @@ def build_branch(test: Any, then: Callable[..., Any], otherwise: Callable[..., A
         builder.note_write(storage)
         storage.write(heads[position])
     for block, name, merged in attributes:
+        builder.log_attribute(block, name)
         setattr(block, name, merge.rebuild(merged, heads))
     return merge.rebuild(skeleton, heads)
 

@@ -14,7 +14,7 @@ from transform.same_outcome import assert_same_outcome, collector
 
 import autohybrid as mx
 from autohybrid import autograd, nd
-from autohybrid.gluon import HybridBlock, nn
+from autohybrid.gluon import HybridBlock, nn, rnn
 
 CASES: list[Any] = []
 case = collector(CASES)
@@ -502,6 +502,32 @@ class ArgAlias(HybridBlock):
             y = x * 2
         z = y + 1
         return z * y
+
+
+@case()
+class CellInLoop(HybridBlock):
+    """The counter with which a cell numbers its steps is no state that a branch decides."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = rnn.RNNCell(3, input_size=3)
+
+    def hybrid_forward(self, F, x):
+        h = self.cell.begin_state(1)
+        for t in range(x.shape[0]):
+            y, h = self.cell(x[t : t + 1], h)
+            if y.sum() > 1:
+                break
+        return y + h[0]
+
+
+@case()
+class ItemCounted(HybridBlock):
+    def hybrid_forward(self, F, x):
+        counts = {"n": 0, "m": [1, 2]}
+        if x.sum() > 0:
+            counts["n"] += 1
+        return x * counts["n"] + counts["m"][0]
 
 
 @pytest.mark.parametrize(("block", "calls", "record"), CASES)
