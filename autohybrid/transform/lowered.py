@@ -151,9 +151,18 @@ def _lower(
         return None
     from autohybrid.transform.emit import compile_lowered
     from autohybrid.transform.lowered_cache import lowered_text
+    from autohybrid.transform.source_check import is_source_of
 
-    source = "".join(lines)
-    dedented = textwrap.dedent(source)
+    dedented = textwrap.dedent("".join(lines))
+    if not is_source_of(dedented, code):
+        warnings.warn(
+            f"{code.co_filename}:{first_line} is not the source of {function.__qualname__} as it runs (was the file "
+            "edited after it was imported?), so the function is traced as it is: conditions and loops on tensors in it "
+            "are refused; import it again [AH903]",
+            SourceUnavailableWarning,
+            stacklevel=2,
+        )
+        return None
     indent = len(lines[0]) - len(lines[0].lstrip())
     own = OwnNames(partial(is_own_function, function, owner))
     lowered = lowered_text(dedented, namespace_position, own)
