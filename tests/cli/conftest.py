@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from cli_support import CODES, Cli, Outcome, fake_analyze, to_finding
 
+from autohybrid import compat
 from autohybrid.analysis.events import Event
 from autohybrid.cli.main import main
 from autohybrid.diagnostics import cold_run, engine
@@ -18,7 +19,7 @@ from autohybrid.diagnostics.rules import load_rules
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Cli]:
     """Runs `autohybrid ARGUMENTS` in `tmp_path`, without colours and with 80 columns."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "AUTOHYBRID_OUTPUT_FORMAT", "AUTOHYBRID_DEBUG", "GITHUB_STEP_SUMMARY"):
@@ -32,7 +33,8 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
 
-    return run
+    yield run
+    compat.uninstall()  # some commands import the user's file under MXNet's name
 
 
 class _Stdin:

@@ -102,6 +102,7 @@ def test_a_pair_goes_into_one_file_and_back(net: nn.HybridSequential, cli: Cli, 
     block = mx.gluon.SymbolBlock.imports(str(tmp_path / "new-symbol.json"), ["data"], str(tmp_path / "new-0007.params"))
     x = mx.nd.random.uniform(shape=(2, 2, 6, 6))
     block.hybridize(exact=True)
+    net.hybridize(exact=True)
     np.testing.assert_allclose(block(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
 
 
