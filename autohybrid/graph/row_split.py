@@ -76,19 +76,20 @@ def split_call(
     if threads < 2 or function.exact or function.reads or not blas_threads.can_be_limited:
         return None
     shapes = _shapes(function, signature)
-    if (
-        shapes is None
-        or _seconds(function, shapes) < _LEAST_SECONDS
-        or not _rows_stay_apart(function, shapes, rows, train)
-    ):
+    if shapes is None or _seconds(function, shapes) < _LEAST_SECONDS:
         return None
+    carried = _heads_with_rows(function, shapes, rows, train)
+    if carried is None:
+        return None
+    used = {head for node in function.order for head in node.inputs}.union(function.all_heads)
+    wanted = {head: head in carried for head in used}
     bounds = [rows * i // threads for i in range(threads + 1)]
     codes: dict[int, Code] = {}
     parts = []
     for begin, end in itertools.pairwise(bounds):
         if end - begin not in codes:
             part = tuple([((end - begin, *shape[1:]), dtype) for shape, dtype in signature])
-            if not _is_part_of(_shapes(function, part), shapes, rows, end - begin):
+            if not _is_part_of(_shapes(function, part), shapes, wanted, end - begin):
                 return None
             codes[end - begin] = generate(function, part, train)
         parts.append((begin, end, codes[end - begin]))
@@ -130,8 +131,12 @@ def _seconds(function: GraphFunction, shapes: Mapping[Head, Shape]) -> float:
     return total
 
 
-def _rows_stay_apart(function: GraphFunction, shapes: Mapping[Head, Shape], rows: int, train: bool) -> bool:
-    """Whether row i of every result needs rows i of the inputs only."""
+def _heads_with_rows(function: GraphFunction, shapes: Mapping[Head, Shape], rows: int, train: bool) -> set[Head] | None:
+    """The values of which row i needs rows i of the inputs only; all others are the same for every part. None where
+    there is no such division, or a result is the same for every part.
+
+    The outputs behind an operator's first one may have no rows (statistics); `_is_part_of` finds those by their shapes.
+    """
     carried = {(node, 0) for node in function.order if node.op is None and node.name in function.inputs}
     for node in function.order:
         if node.op is None or node.attrs is None:
@@ -139,14 +144,14 @@ def _rows_stay_apart(function: GraphFunction, shapes: Mapping[Head, Shape], rows
         op = node.op
         cut = [i for i, head in enumerate(node.inputs) if head in carried]
         if _has_effects(node, train):
-            return False
+            return None
         if not cut:
             continue  # computed from captured arrays alone, in every part
         is_identity = op.is_identity is not None and op.is_identity(node.attrs, train) and cut == [0]
         if not is_identity and not _cuts(node, cut, shapes, rows):
-            return False
+            return None
         carried.update((node, i) for i in range(node.output_count))
-    return all(head in carried for head in function.all_heads)
+    return carried if carried.issuperset(function.all_heads) else None
 
 
 def _has_effects(node: Node, train: bool) -> bool:
@@ -187,11 +192,14 @@ def _is_aligned(shape: Shape, is_cut: bool, out: tuple[int, ...]) -> bool:
     return len(shape) < len(out) or shape[0] == 1
 
 
-def _is_part_of(part: Mapping[Head, Shape] | None, whole: Mapping[Head, Shape], rows: int, part_rows: int) -> bool:
-    """Whether the shapes of a part are those of the whole, but for the rows."""
+def _is_part_of(
+    part: Mapping[Head, Shape] | None, whole: Mapping[Head, Shape], has_rows: Mapping[Head, bool], part_rows: int
+) -> bool:
+    """Whether the shapes of a part are those of the whole, but for the rows of those values that have rows."""
     if part is None:
         return False
-    return all(
-        shape == part[head] or (shape is not None and shape[:1] == (rows,) and (part_rows, *shape[1:]) == part[head])
-        for head, shape in whole.items()
-    )
+    return all(part[head] == _resized(whole[head], part_rows if cut else None) for head, cut in has_rows.items())
+
+
+def _resized(shape: Shape, rows: int | None) -> Shape:
+    return shape if shape is None or rows is None else (rows, *shape[1:])

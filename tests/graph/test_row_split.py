@@ -195,3 +195,26 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         net(x)
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
+
+
+class _Statistics(mx.gluon.HybridBlock):
+    """BatchNorm with the statistics it used: the outputs behind the first have no rows."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        with self.name_scope():
+            for name, init in (("gamma", "ones"), ("beta", "zeros"), ("mean", "zeros"), ("var", "ones")):
+                setattr(self, name, self.params.get(name, shape=(channels,), init=init))
+
+    def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any, mean: Any, var: Any) -> Any:
+        return F.BatchNorm(x, gamma, beta, mean, var, output_mean_var=True)
+
+
+@pytest.mark.parametrize("channels", [5, 4])
+def test_outputs_without_rows_are_not_joined(channels: int) -> None:
+    net, x = _Statistics(channels), random(5, channels)
+    net.initialize()
+    expected = net(x)
+    result, _ = compiled(net, x)
+    for one, other in zip(result, expected, strict=True):
+        np.testing.assert_allclose(one.asnumpy(), other.asnumpy(), rtol=1e-5, atol=1e-6)
