@@ -38,8 +38,9 @@ _PYTHON_DTYPES = {"float": "float64", "int": "int64", "bool": "bool"}
 class Attr:
     """The schema of one attribute.
 
-    `type` is one of `int float bool str shape ints floats dtype enum`; a `?` behind it admits None.
-    `shape` is a tuple of ints (a lone int n stands for `(n,)`); `ints` is the same with None allowed inside.
+    `type` is one of `int float bool str shape shapes ints floats dtype enum`; a `?` behind it admits None.
+    `shape` is a tuple of ints (a lone int n stands for `(n,)`), `shapes` a tuple of those; `ints` is the same with None
+    allowed inside.
     `choices` limits `enum` and, where given, `dtype`; `low` and `high`, both allowed themselves, limit numbers
     (given together).
     """
@@ -147,13 +148,21 @@ def unknown_keyword(operator: str, name: str, known: Iterable[str]) -> str:
     return f"operator {operator}: unknown keyword argument `{name}`{hint}"
 
 
+_FOR_PEOPLE = {
+    "shape": "tuple of int",
+    "shapes": "tuple of tuples of int",
+    "ints": "tuple of int or None",
+    "floats": "tuple of float",
+}
+
+
 def describe_type(attr: Attr) -> str:
     """The type of an attribute for people: 'int', 'tuple of int or None', 'one of 'a', 'b''."""
     kind, optional = attr.type.rstrip("?"), attr.type.endswith("?")
     if attr.choices:
         text = "one of " + ", ".join(map(repr, attr.choices))
     else:
-        text = {"shape": "tuple of int", "ints": "tuple of int or None", "floats": "tuple of float"}.get(kind, kind)
+        text = _FOR_PEOPLE.get(kind, kind)
     if attr.low is not None:
         text += f" from {attr.low} to {attr.high}"
     return text + (" or None" if optional else "")
@@ -261,6 +270,10 @@ def _parse_shape(value: Any) -> tuple[int, ...]:
     return _sequence(value, _parse_int)
 
 
+def _parse_shapes(value: Any) -> tuple[tuple[int, ...], ...]:
+    return _sequence(value, _parse_shape)
+
+
 def _parse_ints(value: Any) -> tuple[int | None, ...]:
     return _sequence(value, lambda v: None if v is None else _parse_int(v))
 
@@ -279,6 +292,7 @@ _PARSERS: dict[str, Callable[[Any], Any]] = {
     "bool": _parse_bool,
     "str": _parse_str,
     "shape": _parse_shape,
+    "shapes": _parse_shapes,
     "ints": _parse_ints,
     "floats": _parse_floats,
     "dtype": dtype_name,
