@@ -99,3 +99,8 @@ def _loaded_libraries(part: str) -> list[str]:
 
 
 blas_threads = _BlasThreads()
+
+
+def own_threads() -> int:
+    """Threads that may share the work of one step: 1 where each of them would start threads of BLAS."""
+    return thread_count() if blas_threads.can_be_limited else 1

@@ -18,9 +18,11 @@ import numpy as np
 
 from autohybrid.context import cpu
 from autohybrid.errors import MXNetError
+from autohybrid.graph.alone_call import AloneCall
 from autohybrid.graph.arena import LEAST_BYTES, Arena
 from autohybrid.graph.call_site import CallSite
 from autohybrid.graph.channels_last.memory import wanted_borders
+from autohybrid.graph.channels_last.operators import is_shared
 from autohybrid.graph.chunk_loops import find_run, write_run
 from autohybrid.graph.executor_plan import ExecutorPlan, Step
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
@@ -48,7 +50,7 @@ class Writer:
     #: Whether the calls are those of a recorded call, which write where the imperative ones do.
     recorded = False
 
-    def __init__(self, function: GraphFunction, signature: Signature, train: bool) -> None:
+    def __init__(self, function: GraphFunction, signature: Signature, train: bool, threads: int = 1) -> None:
         self.function = function
         self.train = train
         self.globals: dict[str, Any] = {}
@@ -62,7 +64,8 @@ class Writer:
         shapes = infer_shapes(function.all_heads, {n: tuple(s) for n, (s, _) in fed.items()})
         dtypes = infer_dtypes(function.all_heads, {n: d.name for n, (_, d) in fed.items()})
         known = _lasting_variables(function) if all(type(a) is np.ndarray for a in captured.values()) else frozenset()
-        graph = self.optimize(PlannedGraph(function.all_heads, shapes, dtypes, train, function.exact, known))
+        facts = PlannedGraph(function.all_heads, shapes, dtypes, train, function.exact, known, threads=threads)
+        graph = self.optimize(facts)
         self.graph = graph
         self.heads, self.shapes, self.dtypes = graph.heads, graph.shapes, graph.dtypes
         order = program_order(self.heads)
@@ -330,15 +333,15 @@ def _plain(node: Node) -> Callable[..., Any]:
     return call
 
 
-def generate(function: GraphFunction, signature: Signature, train: bool) -> Callable[..., Any]:
-    """Generate and compile the executor of `function` for inputs of `signature`.
+def generate(function: GraphFunction, signature: Signature, train: bool, threads: int = 1) -> Callable[..., Any]:
+    """Generate and compile the executor of `function` for inputs of `signature`, which may use so many threads.
 
     The result takes the raw input arrays and returns a tuple of fresh arrays; it looks at the captured ones itself.
     """
-    writer = Writer(function, signature, train)
+    writer = Writer(function, signature, train, threads)
     run = compile_text(writer.write(), writer.globals)
     run.plan = writer.plan()  # type: ignore[attr-defined]
-    return run
+    return AloneCall(run) if any(map(is_shared, writer.calls)) else run
 
 
 def compile_text(source: str, names: dict[str, Any]) -> Callable[..., Any]:

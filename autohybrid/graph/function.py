@@ -23,6 +23,7 @@ from autohybrid.tensor.epoch import epoch
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.tape import state
 from autohybrid.tensor.versions import note_write
+from autohybrid.threads import own_threads
 
 #: Resolves to the array that a captured variable stands for now.
 Provider = Callable[[], NDArray]
@@ -154,6 +155,8 @@ class GraphFunction:
         key = (signature, train)
         found = self._code.get(key)
         if found is None:
-            found = split_call(self, signature, train, generate) or generate(self, signature, train)
+            found = split_call(self, signature, train, generate)
+            if found is None:
+                found = generate(self, signature, train, own_threads())
             self._code[key] = found
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autohybrid.errors import MXNetError
+from autohybrid.graph.alone_call import AloneCall
 from autohybrid.graph.codegen import generate
 from autohybrid.graph.profile import Profile, profile_code
 from autohybrid.graph.row_split import SplitCall
@@ -33,7 +34,7 @@ def profile_block(block: Any, args: tuple[Any, ...], calls: int) -> Profile:
     raw = [array._data for array in arrays]
     signature = tuple([(a.shape, a.dtype) for a in raw])
     code = entry.function.code(signature, state.training)
-    if isinstance(code, SplitCall):  # steps are timed in one thread
+    if isinstance(code, (SplitCall, AloneCall)):  # steps are timed in one thread
         code = generate(entry.function, signature, state.training)
     token = hush()
     try:

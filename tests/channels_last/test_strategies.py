@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from autohybrid.tensor.channels_last.choose import choose_strategy
 from autohybrid.tensor.channels_last.columns import Columns
 from autohybrid.tensor.channels_last.depthwise import Depthwise
 from autohybrid.tensor.channels_last.layer import Border, Finish, Layer, Strategy
+from autohybrid.tensor.channels_last.shared import Shared
 from autohybrid.tensor.channels_last.winograd import Winograd
 from autohybrid.tensor.convolution import convolve
 from autohybrid.tensor.windows import Window
@@ -35,6 +37,8 @@ def layer(data: tuple[int, int, int, int], filters: int, kernel: int, groups: in
     stride, dilate, pad = [(window.get(name, d),) * 2 for name, d in (("stride", 1), ("dilate", 1), ("pad", 0))]
     return Layer(data, filters, Window((kernel, kernel), stride, dilate, pad), groups)
 
+
+winograd4 = partial(Winograd, size=4)
 
 CASES: list[tuple[Layer, Make]] = [
     (layer((2, 9, 7, 5), 6, 3, stride=2, pad=1), Columns),
@@ -59,6 +63,13 @@ CASES: list[tuple[Layer, Make]] = [
     (layer((2, 9, 8, 7), 7, 3, 7, stride=3, pad=1), Depthwise),
     (layer((1, 9, 8, 7), 7, 1, 7, stride=2), Depthwise),
     (layer((1, 19, 18, 7), 7, 3, 7, stride=2, dilate=3, pad=3), Depthwise),
+    (layer((1, 19, 18, 7), 6, 3, stride=2, pad=1), lambda a, b: Shared(a, b, Columns, (0, 3, 7, 10), False)),
+    (layer((1, 30, 31, 12), 64, 1), lambda a, b: Shared(a, b, Columns, (0, 15, 30), False)),
+    (layer((2, 12, 9, 12), 96, 3, pad=1), lambda a, b: Shared(a, b, Columns, (0, 32, 64, 96), True)),
+    (layer((1, 30, 31, 12), 64, 1), lambda a, b: Shared(a, b, Columns, (0, 32, 64), True)),
+    (layer((2, 10, 9, 32), 40, 3, pad=1), lambda a, b: Shared(a, b, winograd4, (0, 4, 10), False)),
+    (layer((1, 10, 9, 32), 64, 3, pad=1), lambda a, b: Shared(a, b, winograd4, (0, 32, 64), True)),
+    (layer((1, 31, 40, 24), 24, 5, 24, stride=2, pad=2), lambda a, b: Shared(a, b, Depthwise, (0, 7, 16), False)),
 ]
 
 

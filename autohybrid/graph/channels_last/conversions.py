@@ -96,7 +96,7 @@ def _convolution(graph: PlannedGraph, node: Node) -> Conversion | None:
 
 def _converted_convolution(graph: PlannedGraph, node: Node, inputs: Sequence[Head]) -> Node:
     has_bias = len(inputs) == 3
-    strategy = choose_strategy(_layer(graph, node), Finish(has_bias=has_bias))
+    strategy = choose_strategy(_layer(graph, node), Finish(has_bias=has_bias), graph.threads)
     assert strategy is not None
     recipe = graph.recipes.get(inputs[1][0])
     # A scaled weight that nothing else reads need not be made.

@@ -12,9 +12,11 @@ import numpy as np
 
 from autohybrid.graph.call_site import CallSite
 from autohybrid.graph.channels_last.memory import WorkingMemory
+from autohybrid.graph.node import Node
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.channels_last.layer import Border, Strategy
 from autohybrid.tensor.channels_last.pool import SlidingPool
+from autohybrid.tensor.channels_last.shared import Shared
 from autohybrid.tensor.opdef import OpDef
 
 
@@ -68,6 +70,11 @@ CONVOLUTION = OpDef(
     fast=_convolution_lines,
     doc="A convolution by `strategy`, with a packed weight, and how its results are finished.",
 )
+
+
+def is_shared(node: Node) -> bool:
+    """Whether several threads compute a call together."""
+    return node.op is CONVOLUTION and node.attrs is not None and isinstance(node.attrs.strategy, Shared)
 
 
 def _pool_inputs(attrs: Attrs) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class PlannedGraph:
 
     `captured` are the variables whose values stay from call to call (parameters), `recipes` the variables that passes
     made for values computed from them ahead of the calls. `exact`: every number must stay as it is, bit for bit.
+    `threads` may share the work of one call.
     """
 
     heads: tuple[Head, ...]
@@ -28,6 +29,7 @@ class PlannedGraph:
     exact: bool = False
     captured: frozenset[Node] = frozenset()
     recipes: dict[Node, Recipe] = field(default_factory=dict)
+    threads: int = 1
     _variables: dict[Recipe, Node] = field(default_factory=dict)
 
     def is_prepared(self, head: Head) -> bool:

@@ -129,7 +129,9 @@ class Columns:
             split = product.reshape(images, rows, across, -1)
         partial = scratch[1][:, :, :count] if self._tiling.parts > 1 else None
         left, right = self._tiling.bind(matrix, split, partial)
-        shape = (images, rows, -1)
+        shape: tuple[int, ...] = (images, rows, -1)
+        if output.strides[2] != layer.filters * output.itemsize:  # some of more filters: no long rows
+            shape = goal.shape
         added = None if residual is None else residual[step].reshape(shape)
         target = goal.reshape(shape)
         piece = Piece(target if output.flags.c_contiguous else product.reshape(shape), added, target)

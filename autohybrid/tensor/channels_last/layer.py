@@ -133,6 +133,16 @@ class Strategy(Protocol):
     """A way to compute a convolution. `bind` makes views of memory once, `run` is called with them and parameters."""
 
     @property
+    def layer(self) -> Layer:
+        """The convolution."""
+        ...
+
+    @property
+    def finish(self) -> Finish:
+        """How its results are finished."""
+        ...
+
+    @property
     def border(self) -> Border:
         """The border of zeros that the data must have."""
         ...

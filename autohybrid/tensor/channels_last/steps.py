@@ -33,3 +33,11 @@ def even_part(count: int, wanted: int) -> int:
     if wanted >= count:
         return count
     return next((n for n in range(wanted, wanted // 2, -1) if count % n == 0), wanted)
+
+
+def even_cuts(count: int, parts: int, unit: int) -> tuple[int, ...] | None:
+    """Where `parts` parts of `count` begin and end, each a multiple of `unit` but the last; None for too few."""
+    units = -(-count // unit)
+    if units < parts:
+        return None
+    return (*[units * i // parts * unit for i in range(parts)], count)

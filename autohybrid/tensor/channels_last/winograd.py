@@ -186,24 +186,26 @@ class Winograd:
         """Where the tiles of a step go: tiles at the end of a row or column may reach beyond the output."""
         down, across = self.layer.positions
         found = []
+        arrays = [array for array in (residual, output) if array is not None]
+        apart = any(array.strides[2] != array.shape[3] * array.itemsize for array in arrays)  # some of more filters
         for rows, height in _runs(step.rows, down, self.size):
             for columns, width in _runs(slice(0, self.tiles[1]), across, self.size):
                 own = slice(rows.start - step.rows.start, rows.stop - step.rows.start)
                 values = tiles[:, own, columns, :height, :width]
-                place = [
+                views = [values] + [
                     None if array is None else self._in_tiles(array[step.images], rows, columns, height, width)
                     for array in (residual, output)
                 ]
-                found.append(Piece(_merged(values), place[0], place[1]))
+                found.append(Piece(*views if apart else map(_merged, views)))
         return found
 
     def _in_tiles(self, array: Any, rows: slice, columns: slice, height: int, width: int) -> Any:
-        """The view of an output (n, down, across, filters) as tiles (n, rows, columns, height, width * filters)."""
+        """The view of an output (n, down, across, filters) as tiles (n, rows, columns, height, width, filters)."""
         n, y, x, c = array.strides
         size, filters = self.size, array.shape[3]
         start = array[:, rows.start * size :, columns.start * size :]
-        shape = (array.shape[0], rows.stop - rows.start, columns.stop - columns.start, height, width * filters)
-        return np.lib.stride_tricks.as_strided(start, shape, (n, size * y, size * x, y, c))
+        shape = (array.shape[0], rows.stop - rows.start, columns.stop - columns.start, height, width, filters)
+        return np.lib.stride_tricks.as_strided(start, shape, (n, size * y, size * x, y, x, c))
 
 
 def _runs(tiles: slice, positions: int, size: int) -> list[tuple[slice, int]]:
@@ -216,7 +218,9 @@ def _runs(tiles: slice, positions: int, size: int) -> list[tuple[slice, int]]:
 
 
 def _merged(tiles: Any) -> Any:
-    """Tiles (..., width, filters) with the last two axes as one."""
+    """Tiles (..., width, filters) with the last two axes as one; None as it is."""
+    if tiles is None:
+        return None
     shape = (*tiles.shape[:-2], tiles.shape[-2] * tiles.shape[-1])
     return np.lib.stride_tricks.as_strided(tiles, shape, (*tiles.strides[:-2], tiles.strides[-1]))
 
