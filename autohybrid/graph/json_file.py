@@ -52,7 +52,7 @@ def _stored_outputs(node: Node) -> int:
 
 def _node_record(node: Node, position: Mapping[Node, int], versions: dict[Node, int]) -> dict[str, Any]:
     """One node; `versions` counts, as MXNet does, how often a state was handed to a node that changes it."""
-    record: dict[str, Any] = {"op": "null" if node.op is None else node.op.name, "name": node.name}
+    record: dict[str, Any] = {"op": "null" if node.op is None else node.op.stored_as or node.op.name, "name": node.name}
     attrs = {**(node.attrs.given if node.attrs is not None else {}), **node.notes}
     if attrs:
         record["attrs"] = dict(sorted(attrs.items()))

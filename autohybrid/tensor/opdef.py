@@ -111,6 +111,7 @@ class OpDef:
     onnx           optional exporter, see interop/onnx
     stored_outputs how many outputs MXNet's `-symbol.json` counts for a node, where that is another number than ours
                    (it counts workspaces)
+    stored_as      the name of the node in `-symbol.json`, where MXNet has one operator for what is two records here
     """
 
     name: str
@@ -145,6 +146,7 @@ class OpDef:
     flops: Flops | None = None
     onnx: Callable[..., Any] | None = None
     stored_outputs: Callable[[Attrs], int] | None = None
+    stored_as: str | None = None
     doc: str = ""
     samples: tuple[Sample, ...] = ()
 

@@ -17,10 +17,15 @@ from autohybrid.tensor.array import wrap
 from autohybrid.tensor.opdef import OpDef
 
 CASES = [(op, k) for op, k in pairs() if op.samples[k].shapes]
-#: Operators that must read a number from the device, because how much memory they need follows from values: what it is.
+#: Operators that must read a number from the device, because how much memory they need, or whether they raise, follows
+#: from values: what it is.
 READERS = {
     "_contrib_ROIAlign": "the largest number of samples of a bin",
     "_backward_ROIAlign": "the same",
+    "_npi_insert_tensor": "whether the positions lie inside",
+    "_npi_delete": "the same",
+    "_npi_multinomial": "whether the probabilities are some",
+    "_npx_constraint_check": "the truth that it is about",
     "_contrib_RROIAlign": "the same",
 }
 

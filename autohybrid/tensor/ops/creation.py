@@ -155,7 +155,6 @@ OPERATORS: tuple[OpDef, ...] = (
         _full,
         (_SHAPE, _CTX, _DTYPE, Attr("value", "float", doc="the value of every element")),
         _infer_given,
-        aliases=("_npi_full",),
         doc="An array filled with `value`.",
         samples=(
             Sample(attrs={"shape": (2, 3), "value": 2.5}),

@@ -194,7 +194,7 @@ OPERATORS = (
         infer_shape=_one_each,
         outputs=("output0",),
         stored_outputs=lambda attrs: 3,
-        aliases=("_npi_det", "linalg_det"),
+        aliases=("linalg_det",),
     ),
     _record(
         "slogdet",
@@ -205,7 +205,7 @@ OPERATORS = (
         infer_shape=_one_each,
         outputs=("output0", "output1"),
         stored_outputs=lambda attrs: 4,
-        aliases=("_npi_slogdet", "linalg_slogdet"),
+        aliases=("linalg_slogdet",),
     ),
     _record(
         "sumlogdiag",
