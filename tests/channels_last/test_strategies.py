@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autohybrid.tensor.channels_last.choose import choose_strategy
+from autohybrid.tensor.channels_last.choose import choose_strategy, without_finish
 from autohybrid.tensor.channels_last.columns import Columns
 from autohybrid.tensor.channels_last.depthwise import Depthwise
 from autohybrid.tensor.channels_last.layer import Border, Finish, Layer, Strategy
 from autohybrid.tensor.channels_last.shared import Shared
+from autohybrid.tensor.channels_last.strips import Strips
 from autohybrid.tensor.channels_last.winograd import Winograd
 from autohybrid.tensor.convolution import convolve
 from autohybrid.tensor.windows import Window
@@ -69,6 +70,11 @@ CASES: list[tuple[Layer, Make]] = [
     (layer((1, 30, 31, 12), 64, 1), lambda a, b: Shared(a, b, Columns, (0, 32, 64), True)),
     (layer((2, 10, 9, 32), 40, 3, pad=1), lambda a, b: Shared(a, b, winograd4, (0, 4, 10), False)),
     (layer((1, 10, 9, 32), 64, 3, pad=1), lambda a, b: Shared(a, b, winograd4, (0, 32, 64), True)),
+    (layer((2, 41, 40, 3), 16, 7, stride=2, pad=3), Strips),
+    (layer((1, 64, 50, 3), 16, 7, stride=2, pad=3), Strips),
+    (layer((1, 19, 18, 7), 6, 3, pad=1), Strips),
+    (layer((1, 64, 200, 16), 48, 5, stride=3), Strips),
+    (layer((1, 40, 50, 3), 16, 7, stride=2, pad=3), lambda a, b: Shared(a, b, Strips, (0, 8, 20), False)),
     (layer((1, 31, 40, 24), 24, 5, 24, stride=2, pad=2), lambda a, b: Shared(a, b, Depthwise, (0, 7, 16), False)),
 ]
 
@@ -122,6 +128,17 @@ def test_the_rule_takes_winograd_where_channels_are_many_and_columns_elsewhere()
         choose_strategy(layer((1, 56, 56, 64), 128, 3, 64, pad=1), Finish()),
     ]
     assert [type(s) for s in chosen] == [Winograd, Columns, Columns, Columns, Depthwise, type(None)]
+
+
+def test_convolutions_of_few_channels_go_by_strips_where_they_are_not_finished() -> None:
+    first, small = layer((1, 224, 224, 3), 64, 7, pad=3, stride=2), layer((1, 224, 224, 3), 32, 3, pad=1, stride=2)
+    finish = Finish(has_bias=True, low=0.0)
+    assert [type(choose_strategy(shape, finish)) for shape in (first, small)] == [Columns, Columns]
+    plain = [without_finish(s) for s in map(choose_strategy, (first, small), (finish, finish)) if s is not None]
+    assert [type(s) for s in plain] == [Strips, Columns] and not any(s.finish.has_bias for s in plain)
+    shared = choose_strategy(first, finish, 2)
+    assert isinstance(shared, Shared)
+    assert [type(part.strategy) for part in without_finish(shared).parts] == [Strips, Strips]  # type: ignore[attr-defined]
 
 
 def test_winograd_is_exact_in_double_precision() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 from autohybrid.graph.channels_last.operators import CONVOLUTION, POOLING, make_attrs
 from autohybrid.graph.node import Head, Node
 from autohybrid.graph.passes.rewriting import PlannedGraph, count_uses, rewritten
+from autohybrid.tensor.channels_last.choose import without_finish
 from autohybrid.tensor.channels_last.layer import Finish
 
 _SUMS = ("elemwise_add", "broadcast_add")
@@ -76,13 +77,12 @@ def _finished_after(graph: PlannedGraph, node: Node, uses: dict[tuple[int, int],
     finish = _finish_of(source)
     if finish.has_residual or not (finish.has_bias or finish.is_clipped) or source.attrs is None:
         return None
-    plain = Node(
-        CONVOLUTION,
-        make_attrs(strategy=replace(source.attrs.strategy, finish=Finish())),
-        source.inputs[:2],
-        source.name,
-        span=source.span,
-    )
+    strategy = without_finish(source.attrs.strategy)
+    data, packed = source.inputs[:2]
+    recipe = graph.recipes[packed[0]]
+    shape, dtype = strategy.packed_shape, graph.dtypes[packed]
+    packed = graph.prepare(f"{source.name}_packed", recipe.make, recipe.inputs, shape, dtype, strategy)
+    plain = Node(CONVOLUTION, make_attrs(strategy=strategy), [data, packed], source.name, span=source.span)
     plain.order = source.order
     graph.shapes[plain, 0], graph.dtypes[plain, 0] = graph.shapes[source, 0], graph.dtypes[source, 0]
     pool = replace(node.attrs.pool, finish=finish)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from autohybrid.tensor.channels_last.columns import Columns
 from autohybrid.tensor.channels_last.depthwise import Depthwise
 from autohybrid.tensor.channels_last.layer import Finish, Layer, Strategy
 from autohybrid.tensor.channels_last.shared import Make, Shared, cut_filters, cut_rows
+from autohybrid.tensor.channels_last.strips import Strips
+from autohybrid.tensor.channels_last.strips import is_fit as is_for_strips
 from autohybrid.tensor.channels_last.winograd import Winograd
 
 #: Below this many channels or filters the fixed transforms cost more than the products they save.
@@ -46,6 +49,16 @@ def choose_strategy(layer: Layer, finish: Finish, threads: int = 1) -> Strategy 
             return found[1]
         threads //= 2
     return best.make(layer, finish)
+
+
+def without_finish(strategy: Strategy) -> Strategy:
+    """The strategy for the same convolution whose results are left as they are; strips finish badly."""
+    if isinstance(strategy, Shared):
+        fits = strategy.make is Columns and not strategy.by_filters and is_for_strips(strategy.layer)
+        return replace(strategy, finish=Finish(), make=Strips if fits else strategy.make)
+    if isinstance(strategy, Columns) and is_for_strips(strategy.layer):
+        return Strips(strategy.layer, Finish())
+    return replace(strategy, finish=Finish())  # type: ignore[type-var]
 
 
 def _ways(layer: Layer) -> list[_Way]:

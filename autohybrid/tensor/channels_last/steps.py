@@ -19,7 +19,7 @@ class Step(NamedTuple):
 
 def make_steps(images: int, rows: int, wanted: int) -> tuple[Step, ...]:
     """Steps of about `wanted` rows each; the first is the largest."""
-    if wanted >= rows:
+    if 5 * wanted >= 4 * rows:
         together = even_part(images, max(1, wanted // rows))
         return tuple(Step(slice(i, min(images, i + together)), slice(0, rows)) for i in range(0, images, together))
     part = even_part(rows, max(1, wanted))
@@ -30,9 +30,9 @@ def make_steps(images: int, rows: int, wanted: int) -> tuple[Step, ...]:
 
 def even_part(count: int, wanted: int) -> int:
     """About `wanted` of `count`: a number that divides it where one is near, so that all parts are alike."""
-    if wanted >= count:
+    if 5 * wanted >= 4 * count:
         return count
-    return next((n for n in range(wanted, wanted // 2, -1) if count % n == 0), wanted)
+    return next((n for n in range(wanted, wanted // 2, -1) if count % n == 0), -(-count // -(-count // wanted)))
 
 
 def even_cuts(count: int, parts: int, unit: int) -> tuple[int, ...] | None:

@@ -21,6 +21,8 @@ _TILE_ELEMENTS = 1 << 13
 _MANY_ROWS, _FEW_ROWS = 256, 128
 _MOST_PARTS = 4
 _SMALL_TILE_ELEMENTS = 9 << 10
+#: With so few filters packing the data costs as much as it saves, for any number of rows.
+_FEW_FILTERS = 128
 _LEAST_ROWS, _MOST_ROWS = 24, 200
 
 
@@ -85,15 +87,16 @@ def make_tiling(rows: int, depth: int, filters: int) -> Tiling:
     whole = Tiling(depth, filters, 1, filters)
     if filters * depth <= _TILE_ELEMENTS:
         return whole
-    if rows >= _MANY_ROWS:
+    if rows >= _MANY_ROWS and filters > _FEW_FILTERS:
         width = next((w for w in (64, 32) if depth * w <= _TILE_ELEMENTS), None)
         return whole if width is None else Tiling(depth, filters, 1, _width(filters, width))
     width = _width(filters, 32)
     limit = max(1, _SMALL_TILE_ELEMENTS // width)
     parts = next((p for p in range(1, depth + 1) if depth % p == 0 and depth // p <= limit), 1)
-    if depth // parts < 64 or (rows >= _FEW_ROWS and parts > _MOST_PARTS):
-        return whole
-    return Tiling(depth, filters, parts, width)
+    cut = Tiling(depth, filters, parts, width)
+    if rows >= _FEW_ROWS and filters <= _FEW_FILTERS:
+        return cut if cut.rows(rows) < rows else whole
+    return whole if depth // parts < 64 or (rows >= _FEW_ROWS and parts > _MOST_PARTS) else cut
 
 
 def _width(filters: int, wanted: int) -> int:
