@@ -28,6 +28,8 @@ from autohybrid.graph.node import Head, Node
 from autohybrid.spans import Span, column_from_bytes
 from autohybrid.tensor.array import INPLACE_REFUSED, NDArray
 from autohybrid.tensor.attrs import Attrs
+from autohybrid.tensor.imperative import gives_numpy
+from autohybrid.tensor.numpy_array import ndarray
 from autohybrid.tensor.opdef import OpDef, Shape
 from autohybrid.tensor.ops import get_operator
 from autohybrid.tensor.shapes import is_known, same_dtype, same_shape
@@ -154,7 +156,7 @@ class Builder:
         node = Node(None, None, (), name)
         self.facts[node, 0] = Fact(tuple(array._data.shape), array._data.dtype.name, array._entry is not None)
         tensor = self._variables[name] = self.tensor((node, 0), array._ctx)
-        return tensor
+        return tensor.as_class(numpy=isinstance(array, ndarray))
 
     def fresh_name(self, hint: str, exact: bool = False) -> str:
         """A name no other node of this graph has: `hint` + counter, or `hint` itself the first time if `exact`."""
@@ -204,6 +206,9 @@ class Builder:
         ctx = tensors[0]._ctx if tensors else current_context()
         self._stage_mutations(node, tensors)
         outputs = [self.tensor((node, i), ctx) for i in range(node.visible_count)]
+        if gives_numpy(op, inputs):
+            for output in outputs:
+                output.as_class(numpy=True)
         if numbers and all(numbers):
             self.numbers.update([o.head for o in outputs])
             if self.mixed and any([t.head in self.mixed for t in tensors]):
@@ -315,7 +320,8 @@ class Builder:
 
     def view(self, base: GraphTensor, read: Callable[[Any], Any], write: Callable[[Any, Any], Any]) -> GraphTensor:
         """A tensor that shares the memory of `base`; see View."""
-        return GraphTensor(self, View(base, read, write, read(base).head), base._ctx)
+        tensor = GraphTensor(self, View(base, read, write, read(base).head), base._ctx)
+        return tensor.as_class(numpy=isinstance(base, ndarray))
 
     def note_write(self, storage: Storage) -> None:
         """Called before memory is written. Raises MXNetError where the imperative write would, under recording."""

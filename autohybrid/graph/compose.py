@@ -108,7 +108,9 @@ def make_call(call: BoundCall, hint: str) -> Symbol:
         else:
             heads.append(value._heads[0])
     node = Node(op, call.attrs, heads, name, notes)
-    return Symbol([(node, i) for i in range(node.visible_count)])
+    # An operator of numpy mode gives a symbol of that mode, and any that gets one: the class of the first that is.
+    kind = next((type(s) for s in call.inputs if isinstance(s, Symbol) and type(s) is not Symbol), Symbol)
+    return kind([(node, i) for i in range(node.visible_count)])
 
 
 def load_json(text: str) -> Symbol:

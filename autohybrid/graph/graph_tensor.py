@@ -20,6 +20,7 @@ from autohybrid.errors import HybridizeError
 from autohybrid.graph.node import Head
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.frontend import BoundCall
+from autohybrid.tensor.numpy_array import ndarray
 from autohybrid.tensor.opdef import Shape
 
 if TYPE_CHECKING:
@@ -221,12 +222,42 @@ class GraphTensor(NDArray):
     def _alias(self, entry: Any) -> NDArray:
         return self
 
+    def as_class(self, numpy: bool) -> GraphTensor:
+        self.__class__ = NumpyGraphTensor if numpy else GraphTensor
+        return self
+
+    def as_np_ndarray(self) -> Any:
+        return self._same_memory().as_class(numpy=True)
+
+    def as_nd_ndarray(self) -> GraphTensor:
+        return self._same_memory().as_class(numpy=False)
+
+    def _same_memory(self) -> GraphTensor:
+        return self._builder.view(self, lambda whole: whole, lambda whole, part: part)
+
     def __tensor_call__(self, call: BoundCall) -> Any:
         return self._builder.stage(call.op, call.attrs, call.inputs, call.out)
 
     def __repr__(self) -> str:
         fact = self._builder.facts[self.head]
         return f"\n<GraphTensor {self.head[0].name} {fact.shape} {fact.dtype} @{self._ctx}>"
+
+    __hash__ = NDArray.__hash__
+
+
+class NumpyGraphTensor(GraphTensor, ndarray):
+    """The stand-in for an `mx.np` array."""
+
+    __slots__ = ()
+
+    def as_np_ndarray(self) -> Any:
+        return self
+
+    def item(self, *place: int) -> Any:
+        raise self._builder.host_value("`item()`")
+
+    def tolist(self) -> Any:
+        raise self._builder.host_value("`tolist()`")
 
     __hash__ = NDArray.__hash__
 
@@ -241,7 +272,8 @@ def _rebinding(operator: str) -> Callable[[GraphTensor, Any], Any]:
                 "an operator such as `+=` would change an array that is a Python number on the other side of a branch "
                 "on a tensor; write `x = x + y`"
             )
-        return getattr(NDArray, f"__{operator}__" if is_number else f"__i{operator}__")(self, other)
+        kind = ndarray if isinstance(self, ndarray) else NDArray
+        return getattr(kind, f"__{operator}__" if is_number else f"__i{operator}__")(self, other)
 
     return method
 

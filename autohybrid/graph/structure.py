@@ -14,10 +14,13 @@ import numpy as np
 from autohybrid.context import Context
 from autohybrid.errors import HybridizeError, MXNetError
 from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.numpy_array import ndarray
 
-#: The description of one value: 'array', ('static', type, value), or (container type, keys or None, parts).
+#: The description of one value: 'array', 'numpy array', ('static', type, value), or (container type, keys or None,
+#: parts).
 Structure = Any
 ARRAY = "array"
+NUMPY_ARRAY = "numpy array"
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type, slice, np.generic, np.dtype, Context, Enum)
@@ -31,7 +34,7 @@ def flatten(value: Any, arrays: list[Any], plain_only: bool = False) -> Structur
     """
     if isinstance(value, NDArray):
         arrays.append(value)
-        return ARRAY
+        return NUMPY_ARRAY if isinstance(value, ndarray) else ARRAY
     if isinstance(value, dict):
         return (type(value), tuple(value), tuple([flatten(v, arrays, plain_only) for v in value.values()]))
     if isinstance(value, (list, tuple)):
@@ -54,9 +57,11 @@ def _unfit(value: Any, where: str) -> str:
 
 
 def unflatten(structure: Structure, arrays: Iterator[Any]) -> Any:
-    """The value that `structure` describes, with the next of `arrays` in each array's place."""
+    """The value that `structure` describes, with the next of `arrays`, which the caller made, in each array's place."""
     if structure == ARRAY:
         return next(arrays)
+    if structure == NUMPY_ARRAY:
+        return next(arrays).as_class(numpy=True)
     kind, keys, parts = structure
     if kind == "static":
         return parts

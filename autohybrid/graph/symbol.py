@@ -33,6 +33,17 @@ class Symbol:
     def __init__(self, heads: Sequence[Head]) -> None:
         self._heads: tuple[Head, ...] = tuple(heads)
 
+    # -- numpy mode ---------------------------------------------------------------------------------------------------
+    def as_np_ndarray(self) -> Symbol:
+        """The same outputs with numpy's operators and methods."""
+        from autohybrid.graph.numpy_symbol import NumpySymbol
+
+        return NumpySymbol(self._heads)
+
+    def as_nd_ndarray(self) -> Symbol:
+        """Itself: a classic symbol."""
+        return self
+
     # -- structure ---------------------------------------------------------------------------------------------------
     @property
     def name(self) -> str | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
+from typing import Any as _Any
+
 from autohybrid.graph.cached_op import CachedOp
 from autohybrid.ndarray import _internal, contrib, image, linalg, ndarray, op, random, sparse
 from autohybrid.tensor import arithmetic as _arithmetic
@@ -27,7 +30,23 @@ for _module in (_arithmetic, _indexing, _copying, _reshaping, _composites, _exch
 globals().update({r.function: _arithmetic.function_of(r) for r in _arithmetic.BINARY if r.function != "hypot"})
 true_divide = globals()["divide"]
 
-__getattr__, __dir__ = _lazy_namespace(globals(), "", "autohybrid.ndarray", _call_operator)
+#: Modules of numpy mode, which are loaded when they are asked for.
+_NUMPY_MODULES = {
+    "np": "autohybrid.numpy",
+    "numpy": "autohybrid.numpy",
+    "npx": "autohybrid.numpy_extension",
+    "numpy_extension": "autohybrid.numpy_extension",
+}
+_get_operator, __dir__ = _lazy_namespace(globals(), "", "autohybrid.ndarray", _call_operator)
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _NUMPY_MODULES:
+        return _get_operator(name)
+    module = globals()[name] = _importlib.import_module(_NUMPY_MODULES[name])
+    return module
+
+
 __all__ = [
     "CachedOp",
     "NDArray",

@@ -7,7 +7,7 @@ from typing import Any
 
 from autohybrid import numpy_semantics
 from autohybrid.tensor import saving
-from autohybrid.tensor.numpy_array import ndarray
+from autohybrid.tensor.numpy_array import ndarray, numpy_view
 
 
 def save(file: str | os.PathLike[str], arr: Any) -> None:
@@ -30,5 +30,5 @@ def load(file: str | os.PathLike[str]) -> Any:
     """The arrays of a file as `mx.np` arrays: a dict when they were saved with names, else a list."""
     found = saving.read_file(file, "both")
     if isinstance(found, dict):
-        return {name: ndarray(array) for name, array in found.items()}
-    return [ndarray(array) for array in found]
+        return {name: numpy_view(array) for name, array in found.items()}
+    return [numpy_view(array) for array in found]

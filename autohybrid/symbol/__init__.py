@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 from os import PathLike
+from typing import Any as _Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.graph import symbol_methods as _methods
@@ -40,7 +42,21 @@ def load(fname: str | PathLike[str]) -> Symbol:
         raise MXNetError(f"{str(fname)!r}: {error}") from error
 
 
-__getattr__, __dir__ = _lazy_namespace(globals(), "", "autohybrid.symbol", _call_operator)
+#: Modules of numpy mode, which are loaded when they are asked for.
+_NUMPY_MODULES = {
+    "np": "autohybrid.symbol.numpy",
+    "npx": "autohybrid.symbol.numpy_extension",
+}
+_get_operator, __dir__ = _lazy_namespace(globals(), "", "autohybrid.symbol", _call_operator)
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _NUMPY_MODULES:
+        return _get_operator(name)
+    module = globals()[name] = _importlib.import_module(_NUMPY_MODULES[name])
+    return module
+
+
 __all__ = [
     "Group", "Symbol", "Variable", "_internal", "arange", "contrib", "eye", "full", "histogram", "image", "linalg",
     "linspace", "load", "load_json", "ones", "op", "random", "sparse", "split_v2", "var", "zeros",

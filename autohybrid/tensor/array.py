@@ -8,6 +8,7 @@ and its kin in `tensor/reshaping.py`, the methods that operators provide in `ten
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,10 +184,15 @@ class NDArray:
         return self
 
     def as_np_ndarray(self) -> Any:
-        """The `mx.np` array over the same memory."""
-        from autohybrid.tensor.numpy_array import ndarray
+        """The `mx.np` array over the same memory, in the same recorded graph."""
+        from autohybrid.tensor.numpy_array import numpy_view
 
-        return ndarray(self)
+        return numpy_view(self)
+
+    def as_class(self, numpy: bool) -> NDArray:
+        """This very array as an `mx.np` array, or as a classic one: for whoever just made it."""
+        self.__class__ = _numpy_class() if numpy else NDArray
+        return self
 
     def tostype(self, stype: str) -> NDArray:
         """The array in another storage type: 'default', 'csr' or 'row_sparse'."""
@@ -264,6 +270,14 @@ class NDArray:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
         return self.__copy__()
+
+
+@cache
+def _numpy_class() -> type[NDArray]:
+    """The class of `mx.np` arrays, with everything that they can do."""
+    from autohybrid.tensor.numpy_array import ndarray
+
+    return ndarray
 
 
 def wrap(data: Array, ctx: Context = _CPU) -> NDArray:

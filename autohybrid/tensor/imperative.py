@@ -15,6 +15,7 @@ from autohybrid.tensor.array import INPLACE_REFUSED, NDArray, refuse_inplace, wr
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.backend import array_namespace, namespace_of
 from autohybrid.tensor.frontend import BoundCall
+from autohybrid.tensor.numpy_array import ndarray
 from autohybrid.tensor.observing import observing
 from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import get_operator
@@ -47,11 +48,14 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     if state.builder is not None:
         return state.builder.stage(op, attrs, inputs, out)
     if out is None and op.is_plain and inputs:
+        numpy = op.is_numpy
         for x in inputs:
             if type(x) is not NDArray:
-                break
+                if type(x) is not ndarray:
+                    break
+                numpy = True
         else:
-            return _invoke_plain(op, attrs, inputs)
+            return _invoke_plain(op, attrs, inputs, numpy)
     if op.stores_sparse or any([x.stype != "default" for x in inputs]):
         from autohybrid.tensor.sparse_calls import invoke_sparse
 
@@ -74,6 +78,9 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
         results = tuple([_unaliased(r, arrays) for r in results])
     visible = len(results) if op.visible is None else op.visible(attrs)
     outputs = [wrap(r, ctx) for r in results[:visible]]
+    if gives_numpy(op, inputs):
+        for output in outputs:
+            output.as_class(numpy=True)
     if state.recording:
         record_call(op, attrs, xp, inputs, results, outputs)
     if targets is not None:
@@ -82,7 +89,12 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     return outputs[0] if visible == 1 else outputs
 
 
-def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray:
+def gives_numpy(op: OpDef, inputs: Sequence[NDArray]) -> bool:
+    """Whether a call gives `mx.np` arrays: an operator of numpy mode does, and any that gets one."""
+    return op.is_numpy or any([isinstance(x, ndarray) for x in inputs])
+
+
+def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], numpy: bool) -> NDArray:
     """`invoke` for what nearly all small calls are: dense arrays in, one fresh array out, nothing else touched."""
     first = inputs[0]._data
     if len(inputs) == 1:
@@ -102,6 +114,8 @@ def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray
     finally:
         unhush(token)
     output = wrap(result[0] if type(result) is tuple else result, inputs[0]._ctx)
+    if numpy:
+        output.as_class(numpy=True)
     if state.recording:
         record_call(op, attrs, xp, inputs, (output._data,), (output,))
     return output

@@ -19,8 +19,11 @@ PREFIXES: tuple[tuple[str, str], ...] = (
     ("_image_", "image"),
     ("_sparse_", "sparse"),
     ("_random_", "random"),
+    ("_npx_", "npx"),
+    ("_npi_", "np"),
+    ("_np_", "np"),
 )
-SUBMODULES: tuple[str, ...] = ("contrib", "linalg", "image", "sparse", "random", "_internal")
+SUBMODULES: tuple[str, ...] = ("contrib", "linalg", "image", "sparse", "random", "npx", "np", "_internal")
 
 
 def public_place(name: str) -> tuple[str, str]:

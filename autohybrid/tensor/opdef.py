@@ -163,6 +163,11 @@ class OpDef:
         return one and not special and self.visible is None and self.backward_state is None and self.session is None
 
     @cached_property
+    def is_numpy(self) -> bool:
+        """Whether the operator is one of numpy mode, whose results are `mx.np` arrays whatever it gets."""
+        return self.name.startswith("_np")
+
+    @cached_property
     def default_attrs(self) -> Attrs | None:
         """The attributes of a call without keywords; None where a required one is missing."""
         if any(attr.required for attr in self.attrs):
