@@ -104,7 +104,8 @@ def _refuse_unknown(block: HybridBlock, graph: Any) -> None:
             continue
         namespace, spelling = public_place(node.op.name)
         known = namespace_facts(namespace)
-        if node.extra is None and known is not None and spelling in known.shared | known.graph_only:
+        named = node.op.is_numpy or (known is not None and spelling in known.shared | known.graph_only)
+        if node.extra is None and named:
             continue
         place = f" ({node.span})" if node.span else ""
         what = "a loop or branch on tensors" if node.extra is not None else f"operator {node.op.name}"

@@ -16,6 +16,7 @@ from autohybrid.gluon.parameter import Parameter
 from autohybrid.gluon.parameter_dict import ParameterDict
 from autohybrid.gluon.structure import Fixed, Format, flatten, is_symbol, kinds_and_devices, leaves, regroup, settle
 from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.numpy_array import DENSE
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class HybridBlock(Block):
         """
         if type(x) is NDArray and self._active and not args and self._compiled is not None and state.builder is None:
             return self._compiled.call_one(x)
-        if type(x) is NDArray and not self._active and (not args or not any(map(is_symbol, args))):
+        if type(x) in DENSE and not self._active and (not args or not any(map(is_symbol, args))):
             ctx = x._ctx
             params = self._arrays_on(ctx) if self._reg_params else {}
             if params is not None and ctx is current_context():

@@ -15,10 +15,12 @@ import numpy as np
 from autohybrid.context import Context, cpu, current_context
 from autohybrid.errors import DeferredInitializationError
 from autohybrid.gluon.parameter_errors import UninitializedParameterError, deferred_message
+from autohybrid.numpy_semantics import is_np_array
 from autohybrid.tensor import autograd, random_state
 from autohybrid.tensor.array import NDArray, mark_variable, wrap
 from autohybrid.tensor.backend import namespace_of, to_device
 from autohybrid.tensor.epoch import epoch
+from autohybrid.tensor.numpy_array import ndarray
 from autohybrid.tensor.tape import state
 
 if TYPE_CHECKING:
@@ -303,6 +305,8 @@ class Parameter:
         dtype = np.dtype(self.dtype)
         dense = data if data.stype == "default" else data.tostype("default")
         arrays = [wrap(to_device(dense._data.astype(dtype), ctx), ctx) for ctx in self._ctx_list]
+        if is_np_array():
+            arrays = [array.as_class(numpy=True) for array in arrays]
         self._data = arrays if self._stype == "default" else [array.tostype(self._stype) for array in arrays]
         self._init_grad()
 
@@ -317,6 +321,7 @@ class Parameter:
 
     def _zeros_like(self, array: NDArray) -> NDArray:
         zeros = wrap(namespace_of(array._ctx).zeros(array.shape, dtype=np.dtype(array.dtype)), array._ctx)
+        zeros.as_class(numpy=isinstance(array, ndarray))
         return zeros if self._grad_stype == "default" else zeros.tostype(self._grad_stype)
 
     def _load_init(self, data: Any, ctx: Any, cast_dtype: bool = False, dtype_source: str = "current") -> None:

@@ -18,6 +18,7 @@ from autohybrid.graph.node import Head, Node
 from autohybrid.graph.recorded_plan import RecordedPlan, is_fit
 from autohybrid.tensor.array import NDArray, wrap
 from autohybrid.tensor.imperative import record_call
+from autohybrid.tensor.numpy_array import DENSE
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.tape import Entry, GradientSums, TapeNode, Variable, freed, state
 from autohybrid.tensor.versions import MemoryVersion, owner_of, watch
@@ -46,7 +47,7 @@ class RecordedCalls:
         raw = []
         for array in inputs:
             data = array._data
-            if type(array) is not NDArray or type(data) is not np.ndarray:
+            if type(array) not in DENSE or type(data) is not np.ndarray:
                 return None
             raw.append(data)
         wanted = tuple([a._entry is not None for a in inputs])
@@ -186,7 +187,7 @@ class RecordedCall(TapeNode):
     def _fits(self, heads: Sequence[NDArray | None]) -> bool:
         """Whether the head gradients are what the generated code was made for."""
         return all(
-            type(h) is NDArray and h._data.shape == out.shape and h._data.dtype == out.dtype
+            type(h) in DENSE and h._data.shape == out.shape and h._data.dtype == out.dtype
             for h, out in zip(heads, self.outputs)
             if h is not None
         )
@@ -269,7 +270,12 @@ class RecordedCall(TapeNode):
 
 
 def _is_dense(array: NDArray | None) -> bool:
-    return type(array) is NDArray and type(array._data) is np.ndarray and bool(array._data.flags.c_contiguous)
+    return (
+        type(array) in DENSE
+        and array is not None
+        and type(array._data) is np.ndarray
+        and bool(array._data.flags.c_contiguous)
+    )
 
 
 def _is_like(array: Any, other: Any) -> bool:

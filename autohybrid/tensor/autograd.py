@@ -10,6 +10,7 @@ from typing import Any
 
 from autohybrid.errors import MXNetError
 from autohybrid.tensor.array import NDArray, mark_variable, wrap
+from autohybrid.tensor.numpy_array import ndarray, numpy_view
 from autohybrid.tensor.tape import TapeNode, Variable, run_backward, state
 
 __all__ = [
@@ -122,7 +123,12 @@ def grad(
     heads, head_grads = _as_lists(heads, head_grads)
     retain = create_graph if retain_graph is None else retain_graph
     found = run_backward(heads, head_grads, sources, retain, create_graph, train_mode)
-    return [g if g is not None else v.zeros_like() for g, v in zip(found, listed)]
+    return [_alike(g, v) if g is not None else v.zeros_like() for g, v in zip(found, listed)]
+
+
+def _alike(gradient: NDArray, variable: NDArray) -> NDArray:
+    """The gradient as an `mx.np` array where the variable is one."""
+    return numpy_view(gradient) if isinstance(variable, ndarray) else gradient
 
 
 def _as_lists(heads: Any, head_grads: Any) -> tuple[list[NDArray], list[NDArray | None] | None]:
@@ -152,6 +158,7 @@ class Function:
     def __init__(self) -> None:
         self._used = False
         self.saved_tensors: tuple[Any, ...] = ()
+        self._numpy: list[bool] = []
 
     def save_for_backward(self, *args: Any) -> None:
         """Keep arrays for `backward`, which finds them in `saved_tensors`."""
@@ -163,7 +170,8 @@ class Function:
         single = isinstance(outputs, NDArray)
         listed = [outputs] if single else list(outputs)
         if state.recording and any(x._entry is not None for x in inputs):
-            listed = [wrap(o._data, o._ctx) for o in listed]
+            listed = [wrap(o._data, o._ctx).as_class(numpy=isinstance(o, ndarray)) for o in listed]
+            self._numpy = [isinstance(o, ndarray) for o in listed]
             node = TapeNode(
                 type(self).__name__, self._gradient, None, inputs, [o._data for o in listed], state.training
             )
@@ -172,7 +180,7 @@ class Function:
         return listed[0] if single else listed
 
     def _gradient(self, F: Any, node: Any, heads: Sequence[NDArray]) -> Any:
-        result = self.backward(*heads)
+        result = self.backward(*[numpy_view(h) if numpy else h for h, numpy in zip(heads, self._numpy)])
         results = [result] if isinstance(result, NDArray) or result is None else list(result)
         if len(results) != len(node.inputs):
             raise MXNetError(

@@ -9,6 +9,7 @@ from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.attrs import Attrs
 from autohybrid.tensor.frontend import make_function
 from autohybrid.tensor.imperative import call_operator, invoke
+from autohybrid.tensor.numpy_array import DENSE
 from autohybrid.tensor.opdef import OpDef
 from autohybrid.tensor.ops import get_operator
 
@@ -18,7 +19,7 @@ class OperatorNamespace:
 
     def _unbroadcast(self, data: NDArray, like: NDArray) -> NDArray:
         """The operator `_unbroadcast`; an array that has the shape already passes as it is, without a copy."""
-        if type(data) is type(like) is NDArray and data._data.shape == like._data.shape:
+        if type(data) in DENSE and type(like) in DENSE and data._data.shape == like._data.shape:
             return data
         return invoke(*_unbroadcast(), (data, like))  # type: ignore[no-any-return]
 

@@ -80,6 +80,10 @@ class ndarray(NDArray):
     __hash__ = NDArray.__hash__
 
 
+#: The classes of arrays whose elements lie in one block of memory, and nothing else is known of them.
+DENSE = (NDArray, ndarray)
+
+
 def _without_dtype(text: str, name: str) -> str:
     head, mark, tail = text.rpartition(f", dtype={name}")
     if not mark:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autohybrid.tensor.array import NDArray
+from autohybrid.tensor.numpy_array import DENSE
 from autohybrid.tensor.quiet import hush, unhush
 from autohybrid.tensor.versions import note_write
 
@@ -26,7 +27,7 @@ def can_update(*arrays: Any) -> bool:
     if type(first) is not np.ndarray or first.dtype.char not in "fd":
         return False
     for array in arrays:
-        if type(array) is not NDArray:
+        if type(array) not in DENSE:
             return False
         data = array._data
         if data.dtype != first.dtype or data.shape != first.shape or not data.flags.c_contiguous:

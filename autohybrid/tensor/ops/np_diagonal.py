@@ -60,7 +60,7 @@ def _trace(xp: Any, attrs: Attrs, data: Any) -> Any:
 
 def _back_on_diagonal(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     attrs = node.attrs
-    return F._np_on_diagonal(heads[0], node.inputs[0], offset=attrs.offset, axis1=attrs.axis1, axis2=attrs.axis2)
+    return F._on_diagonal(heads[0], node.inputs[0], offset=attrs.offset, axis1=attrs.axis1, axis2=attrs.axis2)
 
 
 def _on_diagonal(xp: Any, attrs: Attrs, values: Any, like: Any) -> Any:
@@ -104,7 +104,7 @@ def _diag_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     x = node.inputs[0]
     if x.ndim == 1:
         return F._np_diag(heads[0], k=node.attrs.k)
-    return F._np_on_diagonal(heads[0], x, offset=node.attrs.k)
+    return F._on_diagonal(heads[0], x, offset=node.attrs.k)
 
 
 def _infer_diagflat(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes]:
@@ -149,7 +149,7 @@ def _infer_diff(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Shapes, Shapes
 
 
 def _diff_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    return F._np_undiff(heads[0], node.inputs[0], n=node.attrs.n, axis=node.attrs.axis)
+    return F._undiff(heads[0], node.inputs[0], n=node.attrs.n, axis=node.attrs.axis)
 
 
 def _undiff(xp: Any, attrs: Attrs, head: Any, like: Any) -> Any:
@@ -214,7 +214,7 @@ def _ediff_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     sizes = [0 if p is None else 1 if isinstance(p, float) else p.size for p in (begin, end)]
     count = heads[0].size
     middle = F.slice(heads[0], begin=(sizes[0],), end=(count - sizes[1],))
-    gradients = [F.reshape_like(F._np_undiff(middle, F._np_reshape(inputs[0], newshape=(-1,))), inputs[0])]
+    gradients = [F.reshape_like(F._undiff(middle, F._np_reshape(inputs[0], newshape=(-1,))), inputs[0])]
     if attrs.to_end_arr_given:
         gradients.append(F.reshape_like(F.slice(heads[0], begin=(count - sizes[1],), end=(count,)), end))
     if attrs.to_begin_arr_given:
@@ -287,7 +287,7 @@ OPERATORS: tuple[OpDef, ...] = (
           doc="The sum of a diagonal of a plane.",
           samples=(Sample(((3, 4),)), Sample(((2, 3, 4),), {"offset": 1, "axis1": 1, "axis2": 2}),
                    Sample(((3, 3),), {"axis1": 0, "axis2": 0}, error="MXNetError"))),
-    OpDef("_np_on_diagonal", _on_diagonal, inputs=("data", "like"), attrs=_PLANE, infer_shape=_like_second,
+    OpDef("_on_diagonal", _on_diagonal, inputs=("data", "like"), attrs=_PLANE, infer_shape=_like_second,
           grad=_on_diagonal_gradient, doc="`data` on a diagonal of zeros shaped as `like`: the gradient of `diagonal`.",
           samples=(Sample(((3,), (3, 4)), nograd=(1,)), Sample(((), (3, 4)), {"offset": -1}, nograd=(1,)))),
     OpDef("_np_diag", lambda xp, attrs, x: xp.diag(x, attrs.k), attrs=(_K,), infer_shape=_infer_diag,
@@ -306,7 +306,7 @@ OPERATORS: tuple[OpDef, ...] = (
           grad=_diff_gradient, doc="The differences of neighbours along an axis, taken `n` times.",
           samples=(Sample(((3, 4),)), Sample(((3, 4),), {"n": 2, "axis": 0}), Sample(((3,),), {"n": 0}),
                    Sample(((3,),), {"n": -1}, error="MXNetError"))),
-    OpDef("_np_undiff", _undiff, inputs=("head", "like"), attrs=(Attr("n", "int", 1), Attr("axis", "int", -1)),
+    OpDef("_undiff", _undiff, inputs=("head", "like"), attrs=(Attr("n", "int", 1), Attr("axis", "int", -1)),
           infer_shape=_like_second, grad=_undiff_gradient, doc="The gradient of `diff`, for an input shaped as `like`.",
           samples=(Sample(((3, 3), (3, 4)), nograd=(1,)), Sample(((1, 4), (3, 4)), {"n": 2, "axis": 0}, nograd=(1,)))),
     OpDef("_npi_ediff1d", _ediff, inputs=("input1", "input2", "input3"), active_inputs=_ediff_inputs,

@@ -105,7 +105,7 @@ def _joining(name: str, doc: str, samples: tuple[Sample, ...], axis: Attr | None
         return xp.concatenate([a.reshape(s) for a, s in zip(arrays, lifted)], axis=where)
 
     def gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-        parts = F._np_take_apart(heads[0], *node.inputs, axis=place(node.attrs), joins=name)
+        parts = F._take_apart(heads[0], *node.inputs, axis=place(node.attrs), joins=name)
         return parts if len(node.inputs) > 1 else [parts]
 
     return OpDef(
@@ -160,7 +160,7 @@ OPERATORS: tuple[OpDef, ...] = (
     _cutting("hsplit", 1),
     _cutting("dsplit", 2),
     OpDef(
-        "_np_take_apart",
+        "_take_apart",
         _take_apart,
         inputs=("head",),
         variadic="num_args",

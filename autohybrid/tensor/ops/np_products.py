@@ -135,7 +135,7 @@ def _tensordot_labels(attrs: Attrs, a: int, b: int) -> str:
 
 def _einsum_back(F: Any, node: GradNode, head: Any, subscripts: str) -> list[Any]:
     return [
-        F._np_einsum_back(head, *node.inputs, subscripts=subscripts, place=k) if node.needs(k) else None
+        F._einsum_adjoint(head, *node.inputs, subscripts=subscripts, place=k) if node.needs(k) else None
         for k in range(len(node.inputs))
     ]
 
@@ -192,7 +192,7 @@ def _back_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> list[Any]:
     gradients = [F._npi_einsum(*arrays, subscripts=subscripts)]
     for k in range(len(arrays)):
         wanted = k != place and node.needs(k + 1)
-        gradients.append(F._np_einsum_back(head, *arrays, subscripts=subscripts, place=k) if wanted else None)
+        gradients.append(F._einsum_adjoint(head, *arrays, subscripts=subscripts, place=k) if wanted else None)
     return gradients
 
 
@@ -231,7 +231,7 @@ OPERATORS: tuple[OpDef, ...] = (
                    Sample(((2, 3, 3),), {"num_args": 1, "subscripts": "...ii->...i"}),
                    Sample(((2, 3), (3,), (4, 2)), {"num_args": 3, "subscripts": "ij,j,ki"}),
                    Sample(((2, 3),), {"num_args": 1, "subscripts": "ij->k"}, error="MXNetError"))),
-    OpDef("_np_einsum_back", _back_kernel, inputs=("head",), variadic="num_args",
+    OpDef("_einsum_adjoint", _back_kernel, inputs=("head",), variadic="num_args",
           attrs=(_COUNT, _SUBSCRIPTS, Attr("place", "int", 0, doc="which operand the gradient is for")),
           infer_shape=_infer_back, grad=_back_gradient,
           doc="The gradient of `einsum` by one of its operands, for the head given first.",

@@ -154,7 +154,7 @@ def spread(F: Any, node: GradNode, reduced: Any, average: bool = False) -> Any:
     x = node.inputs[0]
     if reduced.dtype != x.dtype:
         reduced = F._cast_as(reduced, x)
-    return F._np_spread(reduced, x, axis=node.attrs.axis, average=average)
+    return F._spread_axes(reduced, x, axis=node.attrs.axis, average=average)
 
 
 def _sum_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -320,7 +320,7 @@ OPERATORS: tuple[OpDef, ...] = (
     _place_record("argmax", "largest"),
     _place_record("argmin", "smallest"),
     OpDef(
-        "_np_spread", _spread_kernel, inputs=("data", "like"), attrs=(_AXIS, Attr("average", "bool", False)),
+        "_spread_axes", _spread_kernel, inputs=("data", "like"), attrs=(_AXIS, Attr("average", "bool", False)),
         infer_shape=_infer_spread, infer_dtype=_like_of_spread, grad=_spread_gradient, view=True,
         doc="`data`, a reduction of an array shaped as `like`, repeated to the shape of `like`; with `average` divided "
         "by the number of repetitions. The gradient of sum and mean in numpy mode.",

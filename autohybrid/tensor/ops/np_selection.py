@@ -181,15 +181,15 @@ def _average_gradient(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
     a, axis = node.inputs[0], node.attrs.axis
     value, total = node.outputs
     if not node.attrs.weighted:
-        return F._np_spread(heads[0], a, axis=axis, average=True)
+        return F._spread_axes(heads[0], a, axis=axis, average=True)
     weights = node.inputs[1]
     axes = reduced_axes(axis, a.ndim)
     spread = weights
     if weights.ndim != a.ndim:
         spread = F._np_reshape(weights, newshape=tuple(-1 if i == axes[0] else 1 for i in range(a.ndim)))
-    head = F._np_spread(F._npi_true_divide(heads[0], total), a, axis=axis)
-    of_total = F._np_spread(heads[1], a, axis=axis)
-    by_weights = F._npi_multiply(head, F._npi_subtract(a, F._np_spread(value, a, axis=axis))) + of_total
+    head = F._spread_axes(F._npi_true_divide(heads[0], total), a, axis=axis)
+    of_total = F._spread_axes(heads[1], a, axis=axis)
+    by_weights = F._npi_multiply(head, F._npi_subtract(a, F._spread_axes(value, a, axis=axis))) + of_total
     return [F._npi_multiply(head, spread), F.reshape_like(F._unbroadcast(by_weights, spread), weights)]
 
 
