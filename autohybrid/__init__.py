@@ -6,6 +6,7 @@ Everything is imported on first use, so that the command line and the linter nev
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import types
 from typing import Any
@@ -107,3 +108,6 @@ class _Package(types.ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+
+if os.environ.get("AUTOHYBRID_LEGACY_NUMPY", "0") not in ("", "0"):
+    importlib.import_module("autohybrid.compat.legacy_numpy").restore_names()

@@ -1,7 +1,8 @@
 """Names that NumPy has dropped and that packages of MXNet's time still use: `np.float`, `np.int`, `np.Inf`.
 
-Each stands for exactly what it meant. They are put back only when asked for, for the whole process; so is the binary
-mode of `np.fromstring`, with which those packages read files.
+Each stands for exactly what it meant. They are put back only when asked for - by `autohybrid run --legacy-numpy`, or by
+the environment variable AUTOHYBRID_LEGACY_NUMPY=1 when autohybrid is imported - and then for the whole process; so is
+the binary mode of `np.fromstring`, with which those packages read files.
 """
 
 from __future__ import annotations
@@ -39,6 +40,15 @@ NAMES: dict[str, object] = {
     "round_": np.round,
     "row_stack": np.vstack,
     "mat": np.asmatrix,
+    "long": int,
+    "bool8": np.bool_,
+    "asscalar": lambda a: a.item(),
+    "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype=dtype),
+    "in1d": lambda ar1, ar2, *args, **kwargs: np.isin(np.ravel(ar1), ar2, *args, **kwargs),
+    "trapz": getattr(np, "trapezoid", None),  # a NumPy without it has `trapz`
+    "msort": lambda a: np.sort(a, axis=0),
+    "find_common_type": lambda array_types, scalar_types: np.result_type(*array_types, *scalar_types),
+    "issubclass_": lambda arg1, arg2: isinstance(arg1, type) and issubclass(arg1, arg2),
 }
 
 

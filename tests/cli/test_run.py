@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -111,6 +112,17 @@ def test_names_numpy_still_has_keep_their_meaning() -> None:
         "assert all(vars(np)[name] is value for name, value in before.items() if name != 'fromstring')\n"
     )
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
+
+
+def test_legacy_names_may_be_asked_for_by_the_environment() -> None:
+    program = "import autohybrid, numpy as np\nprint(np.int(3), np.asscalar(np.array([2.5])), np.in1d([1, 2], [2]))\n"
+    for asked, code in (("1", 0), ("0", 1)):
+        environment = {**os.environ, "AUTOHYBRID_LEGACY_NUMPY": asked}
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, env=environment, timeout=60, capture_output=True, text=True
+        )
+        assert done.returncode == code, done.stderr
+        assert done.stdout == ("3 2.5 [False  True]\n" if asked == "1" else "")
 
 
 def test_legacy_numpy_reads_bytes_from_strings(tmp_path: Path) -> None:
