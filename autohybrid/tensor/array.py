@@ -40,6 +40,8 @@ class NDArray:
     __slots__ = ("__weakref__", "_ctx", "_data", "_entry", "_grad")
     __array_priority__ = 1000.0
     stype = "default"
+    #: Whether it is an `mx.np` array.
+    is_numpy = False
 
     def __init__(self, data: Array, ctx: Context = _CPU) -> None:
         self._data = data

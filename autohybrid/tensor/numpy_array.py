@@ -25,6 +25,7 @@ class ndarray(NDArray):
     """
 
     __slots__ = ()
+    is_numpy = True
 
     # The inherited methods would speak of classic arrays.
     def as_np_ndarray(self) -> ndarray:

@@ -103,7 +103,7 @@ class TapeNode:
             if any([h is None for h in heads])
             else heads
         )
-        gradients = self.grad(namespace, view, filled)
+        gradients = self.grad(namespace, view, [h.as_nd_ndarray() for h in filled if h is not None])
         if not isinstance(gradients, (list, tuple)):
             gradients = (gradients,)
         if self.on_backward is not None:
@@ -133,7 +133,10 @@ class TapeNode:
 
 
 class NodeView:
-    """A TapeNode as its gradient sees it: inputs and outputs as arrays, linked into the tape for higher derivatives."""
+    """A TapeNode as its gradient sees it: inputs and outputs as arrays, linked into the tape for higher derivatives.
+
+    They are classic arrays, also where the call was on `mx.np` arrays: gradients are written with those' operators.
+    """
 
     __slots__ = ("_linked", "_node", "_outputs")
 
@@ -158,9 +161,12 @@ class NodeView:
         node = self._node
         if node.inputs is None:
             raise freed(node)
+        inputs = node.inputs
+        if any([x.is_numpy for x in inputs]):
+            inputs = tuple([x.as_nd_ndarray() for x in inputs])
         if not self._linked:
-            return node.inputs
-        return [x if x._entry is e else x._alias(e) for x, e in zip(node.inputs, node.entries)]
+            return inputs
+        return [x if x._entry is e else x._alias(e) for x, e in zip(inputs, node.entries)]
 
     @property
     def outputs(self) -> Sequence[NDArray]:

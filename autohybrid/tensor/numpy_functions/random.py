@@ -102,12 +102,20 @@ def randint(
 
 def rand(F: Dialect, *size: int, **kwargs: Any) -> Any:
     """Numbers drawn evenly from 0 to 1, in a shape given by its extents."""
-    return uniform(F, 0.0, 1.0, size, kwargs.get("dtype"), kwargs.get("ctx"))
+    return uniform(F, 0.0, 1.0, size, **_only_place(kwargs))
 
 
 def randn(F: Dialect, *size: int, **kwargs: Any) -> Any:
     """Numbers drawn normally around 0, in a shape given by its extents."""
-    return normal(F, 0.0, 1.0, size, kwargs.get("dtype"), kwargs.get("ctx"))
+    return normal(F, 0.0, 1.0, size, **_only_place(kwargs))
+
+
+def _only_place(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords `dtype` and `ctx`. Raises TypeError for others."""
+    for name in kwargs:
+        if name not in ("dtype", "ctx"):
+            raise TypeError(f"the keyword {name!r} is not taken here; there are `dtype` and `ctx`")
+    return kwargs
 
 
 def choice(

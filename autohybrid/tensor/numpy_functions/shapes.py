@@ -252,8 +252,11 @@ def copy(F: Dialect, a: Any, out: Any = None) -> Any:
 def meshgrid(F: Dialect, *xi: Any, **kwargs: Any) -> list[Any]:
     """Coordinates of every place of a grid, from those along each axis."""
     indexing = kwargs.pop("indexing", "xy")
-    if kwargs.pop("sparse", False) or kwargs or indexing not in ("xy", "ij"):
-        raise NotImplementedError("meshgrid() takes indexing='xy' or 'ij', and no sparse grids")
+    sparse, copied = kwargs.pop("sparse", False), kwargs.pop("copy", True)
+    if kwargs:
+        raise TypeError(f"meshgrid() does not take the keyword {next(iter(kwargs))!r}")
+    if sparse or not copied or indexing not in ("xy", "ij"):
+        raise NotImplementedError("meshgrid() takes indexing='xy' or 'ij', and gives full copies only")
     count = len(xi)
     places = list(range(count))
     if indexing == "xy" and count > 1:
