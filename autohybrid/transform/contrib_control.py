@@ -15,6 +15,7 @@ from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.tape import state
 from autohybrid.transform.branches import build_branch
 from autohybrid.transform.sides import build_side
+from autohybrid.transform.while_loop import carried_facts
 
 
 class ContribControl:
@@ -45,13 +46,7 @@ class ContribControl:
         if len(after) != len(first):
             raise ValueError(f"while_loop: `func` returned {len(after)} loop variables for {len(first)}")
         heads = [builder.lift(a).head for a in after]
-        facts = [builder.known_fact(t.head) for t in first]
-        for head, fact in zip(heads, facts):
-            if builder.known_fact(head) != fact:
-                raise builder.refusal(
-                    f"a loop variable of while_loop starts with shape {fact[0]} and dtype {fact[1]} and becomes "
-                    f"{builder.known_fact(head)}"
-                )
+        facts = carried_facts(builder, first, heads, "this `while_loop`")
         leaves: list[Any] = []
         structure = flatten([] if output is None else output, leaves)
         collected = [builder.lift(leaf).head for leaf in leaves]

@@ -91,14 +91,19 @@ def _steps(code: types.CodeType) -> Iterator[tuple[str, object]]:
     for step in dis.get_instructions(code):
         if step.opname in ("PUSH_NULL", "EXTENDED_ARG", "PRECALL"):
             continue
-        name = "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname
-        is_open = step.opcode in _JUMPS or isinstance(step.argval, (types.CodeType, str))
-        yield name, _name_in(step) if is_open else repr(step.argval)
+        yield "LOAD_ATTR" if step.opname == "LOAD_METHOD" else step.opname, _operand(step)
 
 
-def _name_in(step: dis.Instruction) -> object:
-    """The name that an instruction uses; None for jumps, and for constants, which are compared by themselves."""
-    return step.argval if step.opcode in dis.hasname else None
+def _operand(step: dis.Instruction) -> str | None:
+    """What an instruction works on: a name, a constant, a number. None for the targets of jumps, and for functions and
+    texts over several lines, which are compared as constants."""
+    if step.opcode in _JUMPS:
+        return None
+    if step.opcode in dis.hasconst and (
+        isinstance(step.argval, types.CodeType) or (isinstance(step.argval, str) and "\n" in step.argval)
+    ):
+        return None
+    return repr(step.argval)
 
 
 def _is_same_constant(one: object, other: object) -> bool:

@@ -28,6 +28,24 @@ from autohybrid.transform.undefined import NOTHING, Nothing, Undefined
 Body = Callable[..., tuple[Any, tuple[Any, ...], Any]]
 
 
+def carried_facts(
+    builder: Builder, first: Sequence[GraphTensor], after: Sequence[Head], loop: str
+) -> list[tuple[tuple[int, ...], str]]:
+    """Shape and dtype of every variable that a loop carries, from before it to after a round.
+
+    Raises HybridizeError when a round changes one; `loop` says which loop it is.
+    """
+    facts = [builder.known_fact(t.head) for t in first]
+    for head, fact in zip(after, facts):
+        shape, dtype = builder.known_fact(head)
+        if (shape, dtype) != fact:
+            raise builder.refusal(
+                f"a variable of {loop} starts with shape {fact[0]} and dtype {fact[1]} and becomes {shape} and "
+                f"{dtype}; on a tensor condition it must stay the same"
+            )
+    return facts
+
+
 class Signal(IntEnum):
     """How the body of a loop ended."""
 
@@ -74,7 +92,7 @@ class WhileLoop:
         outer, builder.effects = builder.effects, []
         after = self._round(values, result, structure, start)
         effects, builder.effects = builder.effects, outer
-        facts = self._facts(first, after)
+        facts = carried_facts(builder, first, after, "this `while` loop")
         node = make_loop(
             [t.head for t in first],
             variables,
@@ -194,18 +212,6 @@ class WhileLoop:
                 "one round to the next, and the condition is a tensor"
             )
         return [builder.lift(ended).head, *flags, *[builder.lift(leaf).head for leaf in leaves]]
-
-    def _facts(self, first: Sequence[GraphTensor], after: Sequence[Head]) -> list[tuple[tuple[int, ...], str]]:
-        builder = self.builder
-        facts = [builder.known_fact(t.head) for t in first]
-        for head, fact in zip(after, facts):
-            if builder.known_fact(head) != fact:
-                raise builder.refusal(
-                    f"a variable of this `while` loop starts with shape {fact[0]} and dtype {fact[1]} and becomes "
-                    f"{builder.known_fact(head)[0]} and {builder.known_fact(head)[1]}; on a tensor condition it must "
-                    "stay the same"
-                )
-        return facts
 
     # -- after the loop ----------------------------------------------------------------------------------------------
     def _results(

@@ -122,6 +122,17 @@ def test_any_change_of_the_body_is_seen(changed: str) -> None:
     assert not is_source_of(f"def f(x):\n    {changed}\n", scope["f"].__code__)
 
 
+@pytest.mark.parametrize(
+    "changed", ["return y - x", "return x - z", "x = y\n    return x - y", "return math.ceil(x) - y"]
+)
+def test_swapped_names_are_seen_where_the_module_decides_how_calls_are_compiled(changed: str) -> None:
+    scope: dict[str, Any] = {}
+    body = "def f(x, y, z):\n    math.floor(z)\n    {}\n"
+    exec("import math\n" + body.format("return x - y"), scope)
+    assert is_source_of(body.format("return x - y"), scope["f"].__code__)
+    assert not is_source_of(body.format(changed), scope["f"].__code__)
+
+
 @pytest.mark.parametrize("text", ["", "def f(x:\n", "def g(x):\n    return x + 1\n", "f = 1\n"])
 def test_what_is_no_such_definition_is_not_its_source(text: str) -> None:
     scope: dict[str, Any] = {}
