@@ -17,6 +17,7 @@ from autohybrid.tensor import convolution_adjoints
 from autohybrid.tensor import convolution_batches as batches
 from autohybrid.tensor.pieces import Empty
 from autohybrid.tensor.precision import narrow, widen
+from autohybrid.tensor.product_sums import sum_of_products
 from autohybrid.tensor.windows import Extents, Window, padded, unpadded, window_view
 
 _FEW_POSITIONS = 256
@@ -247,16 +248,8 @@ def to_weight(
     sizes = _sizes(shape, groups, positions)
     reader = _Reader(xp, x, window, sizes, positions, empty)
     total = result.reshape(sizes.groups, sizes.filters, sizes.depth)
-    product = None
-    for part in sizes.parts(n):
-        factors = (_merged(h[part], sizes), reader.columns(part).swapaxes(1, 2))
-        if part.start == 0:
-            xp.matmul(*factors, out=total)
-            continue
-        product = xp.matmul(*factors, out=empty(total.shape, h.dtype) if product is None else product)
-        xp.add(total, product, out=total)
-    if n == 0:
-        result[...] = 0
+    factors = ((_merged(h[part], sizes), reader.columns(part).swapaxes(1, 2)) for part in sizes.parts(n))
+    sum_of_products(xp, factors, total, empty)
     return narrow(result, head)
 
 

@@ -10,11 +10,13 @@ the kernel has elements, need be made. Channels are last, as that makes runs lon
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.tensor.convolution_batches import to_first, to_last
 from autohybrid.tensor.pieces import Empty
+from autohybrid.tensor.product_sums import sum_of_products
 from autohybrid.tensor.windows import Extents, Window
 
 #: Elements of the gathered heads of the images that are worked on together.
@@ -79,18 +81,19 @@ def to_weight(xp: Any, h: Any, x: Any, window: Window, out: Any, empty: Empty) -
     inner = (slice(None), *[slice(p, p + n) for p, n in zip(job.margin, job.positions)])
     pad, width = window.pad[-1], x.shape[-1]
     depth = (gathered.shape[-1] * math.prod(window.kernel[:-1]), windows.shape[-1])
-    total, product = (empty(depth, h.dtype) for _ in range(2))
-    for start in range(0, len(x), job.step):
-        part = slice(start, min(start + job.step, len(x)))
-        count = part.stop - part.start
-        padded[:count][inner] = to_last(h[part])
-        gathered[:count] = head_view[:count]
-        rows[:count][..., pad : pad + width, :] = to_last(x[part])
-        windows[:count] = row_view[:count]
-        factors = gathered[:count].reshape(-1, depth[0]).T, windows[:count].reshape(-1, depth[1])
-        xp.dot(*factors, out=product if start else total)
-        if start:
-            xp.add(total, product, out=total)
+    total = empty(depth, h.dtype)
+
+    def factors() -> Iterator[tuple[Any, Any]]:
+        for start in range(0, len(x), job.step):
+            part = slice(start, min(start + job.step, len(x)))
+            count = part.stop - part.start
+            padded[:count][inner] = to_last(h[part])
+            gathered[:count] = head_view[:count]
+            rows[:count][..., pad : pad + width, :] = to_last(x[part])
+            windows[:count] = row_view[:count]
+            yield gathered[:count].reshape(-1, depth[0]).T, windows[:count].reshape(-1, depth[1])
+
+    sum_of_products(xp, factors(), total, empty)
     rank = len(window.kernel)
     parts = total.reshape(*window.kernel[:-1], out.shape[0], window.kernel[-1], out.shape[1])
     out[...] = parts[(slice(None, None, -1),) * (rank - 1)].transpose(rank - 1, rank + 1, *range(rank - 1), rank)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autohybrid.tensor.pieces import Empty
+from autohybrid.tensor.product_sums import sum_of_products
 from autohybrid.tensor.windows import Extents, Window
 
 #: Columns of the images that are worked on together: elements, and the least number of rows of a product.
@@ -51,13 +52,14 @@ def to_weight(xp: Any, h: Any, x: Any, window: Window, out: Any, empty: Empty) -
     job = _Job(x.shape, out.shape, window, h.shape[2:])
     rows = _Rows(xp, job, x.dtype, empty)
     heads = empty((job.step, *job.positions, filters), h.dtype)
-    total, product = (empty((filters, job.depth), h.dtype) for _ in range(2))
-    for index, (part, images) in enumerate(job.parts()):
-        heads[:images] = to_last(h[part])
-        target = product if index else total
-        xp.dot(heads[:images].reshape(images * job.count, filters).T, rows.read(x[part]), out=target)
-        if index:
-            xp.add(total, product, out=total)
+    total = empty((filters, job.depth), h.dtype)
+
+    def factors() -> Iterator[tuple[Any, Any]]:
+        for part, images in job.parts():
+            heads[:images] = to_last(h[part])
+            yield heads[:images].reshape(images * job.count, filters).T, rows.read(x[part])
+
+    sum_of_products(xp, factors(), total, empty)
     out[...] = to_first(total.reshape(filters, *window.kernel, out.shape[1]))
 
 
