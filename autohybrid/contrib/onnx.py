@@ -1,17 +1,17 @@
-"""`mx.onnx` and `mx.contrib.onnx`: writing models as ONNX. Reading them is not offered."""
+"""`mx.onnx` and `mx.contrib.onnx`: models written as ONNX, and read."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from autohybrid import ndarray as nd
 from autohybrid import symbol
 from autohybrid.errors import MXNetError
-from autohybrid.interop.onnx import OPERATORS, export_onnx
+from autohybrid.interop.onnx import OPERATORS, export_onnx, import_onnx, model_metadata
 
 __all__ = ["export_model", "get_model_metadata", "get_operator_support", "import_model", "import_to_gluon"]
 
@@ -64,9 +64,42 @@ def get_operator_support(opset_version: int | None = None) -> list[str]:
     return sorted(OPERATORS)
 
 
-def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raises MXNetError: ONNX files cannot be read."""
-    raise MXNetError("ONNX files cannot be read; run them with onnxruntime")
+def import_model(
+    model_file: str | os.PathLike[str], shapes: Mapping[str, tuple[int, ...]] | None = None
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Read an ONNX model: the symbol, and the dicts of its arguments and auxiliary states.
+
+    `shapes`, which MXNet has not, are those of the inputs, for models that leave them open and compute with them.
+    Raises MXNetError for a file that is no model, and for operators that cannot be read.
+    """
+    model = import_onnx(os.fspath(model_file), shapes)
+    return model.symbol, _held(model.arguments), _held(model.states)
 
 
-import_model = import_to_gluon = get_model_metadata = _refuse
+def import_to_gluon(
+    model_file: str | os.PathLike[str], ctx: Any = None, shapes: Mapping[str, tuple[int, ...]] | None = None
+) -> Any:
+    """Read an ONNX model as a SymbolBlock with its parameters on `ctx`. Raises MXNetError as `import_model` does."""
+    from autohybrid.gluon import SymbolBlock
+
+    model = import_onnx(os.fspath(model_file), shapes)
+    block = SymbolBlock(model.symbol, [symbol.var(name) for name in model.inputs])
+    parameters = block.collect_params()
+    for name, values in {**model.arguments, **model.states}.items():
+        parameters[name].dtype = values.dtype
+        parameters[name].shape = values.shape
+        parameters[name].initialize(ctx=ctx)
+        parameters[name].set_data(nd.array(values, dtype=values.dtype))
+    return block
+
+
+def get_model_metadata(model_file: str | os.PathLike[str]) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    """Names and shapes of a model's inputs and outputs, as `input_tensor_data` and `output_tensor_data`.
+
+    Extents that the model leaves open are 0. Raises MXNetError for a file that is no model.
+    """
+    return model_metadata(os.fspath(model_file))
+
+
+def _held(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: nd.array(values, dtype=values.dtype) for name, values in arrays.items()}

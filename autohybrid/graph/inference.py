@@ -154,3 +154,41 @@ def _declared_dtype(node: Node) -> str | None:
     if text is None or text in ("-1", "None"):
         return None
     return DTYPE_FLAGS[int(text)]
+
+
+def extend_shapes(heads: Iterable[Head], facts: dict[Head, Shape]) -> None:
+    """Infer forwards, into `facts`, the shapes of the nodes that it lacks: for a graph that grows call by call.
+
+    Variables have their declared shape. Raises MXNetError, naming node and operator, for operands that do not fit.
+    """
+    _extend(heads, facts, lambda node: _initial_shape(node, {}), lambda op: op.infer_shape or same_shape, unify)
+
+
+def extend_dtypes(heads: Iterable[Head], facts: dict[Head, str | None]) -> None:
+    """As `extend_shapes`, for dtypes."""
+    rule, join = lambda op: op.infer_dtype or same_dtype, lambda a, b: unify_dtypes([a, b])
+    _extend(heads, facts, _declared_dtype, rule, join)
+
+
+def _extend(
+    heads: Iterable[Head],
+    facts: dict[Head, Any],
+    initial: Callable[[Node], Any],
+    rule_of: Callable[[Any], Callable[..., Any]],
+    join: Callable[[Any, Any], Any],
+) -> None:
+    waiting = [node for node, _ in heads]
+    while waiting:
+        node = waiting[-1]
+        ahead = [source for source, _ in node.inputs if (source, 0) not in facts]
+        if ahead and (node, 0) not in facts:
+            waiting.extend(ahead)
+            continue
+        waiting.pop()
+        if (node, 0) in facts:
+            continue
+        if node.op is None:
+            facts[node, 0] = initial(node)
+            continue
+        facts.update({(node, i): None for i in range(node.output_count)})
+        _apply(node, facts, rule_of(node.op), join)

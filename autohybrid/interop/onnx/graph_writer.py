@@ -19,12 +19,12 @@ Host = np.ndarray[Any, Any]
 OPSET = 17
 
 
-def load_onnx() -> ModuleType:
+def load_onnx(purpose: str = "writing") -> ModuleType:
     """The package `onnx`. Raises MXNetError that says how to get it."""
     try:
         return importlib.import_module("onnx")
     except ImportError as error:
-        raise MXNetError("writing ONNX needs the package onnx: `pip install 'autohybrid[onnx]'`") from error
+        raise MXNetError(f"{purpose} ONNX needs the package onnx: `pip install 'autohybrid[onnx]'`") from error
 
 
 @dataclass(slots=True)
