@@ -18,12 +18,10 @@ from autohybrid.tensor.subscripts import parse
 from autohybrid.tensor.tape import state
 from autohybrid.tensor.versions import note_write
 
-_WHOLE = ((), Ellipsis, (Ellipsis,))
-
 
 def get_item(self: NDArray, key: Any) -> NDArray:
     """`self[key]`. Raises IndexError for a position outside the array, or a mask of another shape."""
-    if isinstance(key, (tuple, type(Ellipsis))) and key in _WHOLE:
+    if key is Ellipsis or (isinstance(key, tuple) and (not key or (len(key) == 1 and key[0] is Ellipsis))):
         return self
     key = _without_masks(self, key)
     if not self.shape:

@@ -134,6 +134,7 @@ CASES: tuple[tuple[str, dict[str, Any], bool], ...] = (
     ("c[[1, 0], 1:] * c[:, [0, 1]][0]", {"c": CUBE}, True),
     ("c[c > 0]", {"c": CUBE}, True),
     ("c[1, c[1] > 1]", {"c": CUBE}, True),
+    ("c[(m.array([1, 0], dtype='int64'),)] + c[...] - c[()]", {"c": CUBE}, True),
     ("c[-1, -2][None, :, None]", {"c": CUBE}, True),
     ("c[:, 3:3]", {"c": CUBE}, False),
     ("v[1]", {"v": V}, True),
