@@ -1,9 +1,10 @@
-"""Convert a model or its parameters: export pairs, .params, .npz and .safetensors; and models to .onnx.
+"""Convert a model or its parameters: export pairs, .params, .npz, .safetensors and .onnx.
 
 autohybrid convert net-symbol.json net.safetensors   a graph and its parameters into one file
 autohybrid convert net.safetensors new-symbol.json   and back: writes new-symbol.json and new-0000.params
 autohybrid convert net.params net.npz                parameters alone; the names stay
 autohybrid convert net-symbol.json net.onnx --shape data=1x3x224x224   for other run times
+autohybrid convert model.onnx net-symbol.json        a model of another framework: writes net-0000.params too
 autohybrid convert net-0003.params net.npz --names plain   without the `arg:` and `aux:` of exported files
 """
 
@@ -27,8 +28,8 @@ _KINDS = ("arg:", "aux:")
 
 def add_arguments(parser: Parser) -> None:
     """The flags of `autohybrid convert`."""
-    parser.add_argument("source", metavar="FROM", help="a NAME-symbol.json, .params, .npz or .safetensors file")
-    parser.add_argument("target", metavar="TO", help="the file to write, of one of the same kinds, or a .onnx file")
+    parser.add_argument("source", metavar="FROM", help="a NAME-symbol.json, .params, .npz, .safetensors or .onnx file")
+    parser.add_argument("target", metavar="TO", help="the file to write, of one of the same kinds")
     parser.add_argument("--params", metavar="FILE", help="the parameters of NAME-symbol.json (default: NAME-*.params)")
     parser.add_argument("--epoch", type=int, default=0, help="the number in the name of a .params file written (0)")
     parser.add_argument(
@@ -38,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
         help="plain: without the `arg:` and `aux:` in front of exported names",
     )
     parser.add_argument(
-        "--shape", action="append", default=[], metavar="NAME=SHAPE", help="shape of an input of a .onnx file"
+        "--shape", action="append", default=[], metavar="NAME=SHAPE", help="shape of an input, for .onnx files"
     )
     parser.add_argument("--force", action="store_true", help="write over files that exist")
 
@@ -68,11 +69,25 @@ def _read(arguments: argparse.Namespace) -> tuple[str | None, Any]:
     from autohybrid.interop.array_files import read_arrays
 
     source = arguments.source
+    if source.endswith(_ONNX):
+        return _read_onnx(source, parse_shapes(arguments.shape))
     if not source.endswith(_SYMBOL):
         content = read_arrays(source)
         return content.metadata.get("symbol"), content
     content = read_arrays(arguments.params or _parameters_of(source))
     return _graph(source), content
+
+
+def _read_onnx(source: str, shapes: dict[str, tuple[int, ...]]) -> tuple[str, Any]:
+    from autohybrid.interop.array_files import ArrayFile
+    from autohybrid.interop.onnx import import_onnx
+    from autohybrid.tensor.params_file import StoredArray
+
+    model = import_onnx(source, shapes)
+    named = {f"arg:{name}": values for name, values in model.arguments.items()}
+    named.update({f"aux:{name}": values for name, values in model.states.items()})
+    content = ArrayFile({name: StoredArray(values.shape, values) for name, values in named.items()})
+    return model.symbol.tojson(), content
 
 
 def _graph(source: str) -> str:
