@@ -44,7 +44,8 @@ def _subscript(x: NumpySymbol, key: Any) -> Any:
     parts = key if isinstance(key, tuple) else (key,)
     if not all(p is None or p is Ellipsis or isinstance(p, (int, slice)) for p in parts):
         raise TypeError(f"a subscript of a symbol takes integers, slices, None and `...`, got {key!r}")
-    if Ellipsis in parts and any(isinstance(p, (int, slice)) for p in parts[parts.index(Ellipsis) + 1 :]):
+    dots = next((k for k, p in enumerate(parts) if p is Ellipsis), len(parts))
+    if any(isinstance(p, (int, slice)) for p in parts[dots + 1 :]):
         raise TypeError("behind `...` a subscript of a symbol takes None only: the number of axes is not known here")
     begin: list[int | None] = []
     end: list[int | None] = []
@@ -111,6 +112,11 @@ def call_operator(call: BoundCall) -> NumpySymbol:
     return NumpySymbol(make_call(call, name_hint(call.registered))._heads)
 
 
+def _call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """The function `mx.np.<name>` on symbols."""
+    return functions()[""][name](SYMBOLS, *args, **kwargs)
+
+
 def _method(name: str) -> Any:
     function = functions()[""][name]
 
@@ -125,14 +131,14 @@ def _method(name: str) -> Any:
 def _reshape(self: NumpySymbol, *args: Any, order: str = "C") -> Any:
     """The elements in another shape, given as extents or as a tuple; one may be -1."""
     shape = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-    return functions()[""]["reshape"](SYMBOLS, self, tuple(shape), order)
+    return _call("reshape", self, tuple(shape), order)
 
 
 def _transpose(self: NumpySymbol, *axes: Any) -> Any:
     """The array with its axes in another order; reversed by default."""
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
         axes = tuple(axes[0] or ())
-    return functions()[""]["transpose"](SYMBOLS, self, axes or None)
+    return _call("transpose", self, axes or None)
 
 
 def _astype(self: NumpySymbol, dtype: Any, **kwargs: Any) -> Any:
@@ -142,7 +148,7 @@ def _astype(self: NumpySymbol, dtype: Any, **kwargs: Any) -> Any:
 
 def _flatten(self: NumpySymbol, order: str = "C") -> Any:
     """All elements as a vector."""
-    return functions()[""]["ravel"](SYMBOLS, self, order)
+    return _call("ravel", self, order)
 
 
 def _floor_divide(self: NumpySymbol, other: Any) -> Any:
@@ -162,7 +168,6 @@ def _install() -> None:
         setattr(NumpySymbol, name, method)
     for name in _SAME:
         setattr(NumpySymbol, name, _method(name))
-    matmul = functions()[""]["matmul"]
     methods: dict[str, Any] = {
         "reshape": _reshape, "transpose": _transpose, "astype": _astype, "flatten": _flatten,
         "T": property(lambda self: self.transpose(), doc="The array with its axes reversed."),
@@ -170,8 +175,8 @@ def _install() -> None:
         "__abs__": lambda self: SYMBOLS.call("_npi_abs", self),
         "__invert__": lambda self: SYMBOLS.call("_npi_bitwise_not", self),
         "__floordiv__": _floor_divide, "__hash__": None,
-        "__matmul__": lambda self, other: matmul(SYMBOLS, self, other),
-        "__rmatmul__": lambda self, other: matmul(SYMBOLS, other, self),
+        "__matmul__": lambda self, other: _call("matmul", self, other),
+        "__rmatmul__": lambda self, other: _call("matmul", other, self),
     }  # fmt: skip
     for name, value in methods.items():
         setattr(NumpySymbol, name, value)

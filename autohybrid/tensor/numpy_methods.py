@@ -14,11 +14,14 @@ from autohybrid.tensor.numpy_array import ndarray
 from autohybrid.tensor.numpy_dialect import ARRAYS
 from autohybrid.tensor.numpy_functions import functions
 
-_FLOOR = "_npi_floor"
+
+def _call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """The function `mx.np.<name>` on arrays."""
+    return functions()[""][name](ARRAYS, *args, **kwargs)
 
 
-def _method(name: str, namespace: str = "") -> Any:
-    function = functions()[namespace][name]
+def _method(name: str) -> Any:
+    function = functions()[""][name]
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         return function(ARRAYS, self, *args, **kwargs)
@@ -39,24 +42,24 @@ def reshape(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         args = tuple(args[0] or ())
     elif not args:
         raise TypeError("reshape() needs the extents")
-    return functions()[""]["reshape"](ARRAYS, self, tuple(args), order)
+    return _call("reshape", self, tuple(args), order)
 
 
 def transpose(self: ndarray, *axes: Any) -> Any:
     """The array with its axes in another order, given one by one or as a tuple; reversed by default."""
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
         axes = tuple(axes[0] or ())
-    return functions()[""]["transpose"](ARRAYS, self, axes or None)
+    return _call("transpose", self, axes or None)
 
 
 def clip(self: ndarray, min: Any = None, max: Any = None, out: Any = None) -> Any:
     """The elements, at least `min` and at most `max`."""
-    return functions()[""]["clip"](ARRAYS, self, min, max, out)
+    return _call("clip", self, min, max, out)
 
 
 def flatten(self: ndarray, order: str = "C") -> Any:
     """A copy of all elements as a vector."""
-    return functions()[""]["copy"](ARRAYS, functions()[""]["ravel"](ARRAYS, self, order))
+    return _call("copy", _call("ravel", self, order))
 
 
 def copy(self: ndarray, order: str = "C") -> Any:
@@ -103,19 +106,19 @@ def _invert(self: ndarray) -> Any:
 
 def _floor_divide(self: ndarray, other: Any) -> Any:
     """The floor of the quotient, which MXNet 1.9.1 does not have."""
-    return ARRAYS.call(_FLOOR, apply(ARRAYS, _QUOTIENT, self, other))
+    return ARRAYS.call("_npi_floor", apply(ARRAYS, _QUOTIENT, self, other))
 
 
 def _floor_divide_reflected(self: ndarray, other: Any) -> Any:
-    return ARRAYS.call(_FLOOR, apply(ARRAYS, _QUOTIENT, other, self))
+    return ARRAYS.call("_npi_floor", apply(ARRAYS, _QUOTIENT, other, self))
 
 
 def _matmul(self: ndarray, other: Any) -> Any:
-    return functions()[""]["matmul"](ARRAYS, self, other)
+    return _call("matmul", self, other)
 
 
 def _matmul_reflected(self: ndarray, other: Any) -> Any:
-    return functions()[""]["matmul"](ARRAYS, other, self)
+    return _call("matmul", other, self)
 
 
 def _transposed(self: ndarray) -> Any:
@@ -172,7 +175,7 @@ def _order(name: str) -> Any:
 
 def _sum(self: ndarray, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The sum over `axis`, an int or a tuple; over all axes by default."""
-    return functions()[""]["sum"](ARRAYS, self, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+    return _call("sum", self, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
 
 
 def install(cls: type[ndarray]) -> None:

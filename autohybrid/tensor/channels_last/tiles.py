@@ -25,7 +25,7 @@ _SMALL_TILE_ELEMENTS = 9 << 10
 _FEW_FILTERS = 128
 _LEAST_ROWS, _MOST_ROWS = 24, 200
 #: Up to so many rows all go into one tile of data, and no tile of the weight is read twice.
-_ONE_TILE = 64
+_ONE_TILE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def make_tiling(rows: int, depth: int, filters: int) -> Tiling:
     width = _width(filters, 32)
     limit = max(1, _SMALL_TILE_ELEMENTS // width)
     if rows <= _ONE_TILE and filters % 64 == 0:  # one turn over the weight: longer rows of it come faster
-        width, limit = 64, min(_SMALL_TILE_ELEMENTS // 32, _PRODUCTS // (64 * max(1, rows)))
+        width, limit = 64, _PRODUCTS // (64 * _ONE_TILE)
     parts = next((p for p in range(1, depth + 1) if depth % p == 0 and depth // p <= limit), 1)
     cut = Tiling(depth, filters, parts, width)
     if rows >= _FEW_ROWS and filters <= _FEW_FILTERS:
