@@ -21,6 +21,8 @@ from autohybrid.tensor.versions import note_write
 
 def get_item(self: NDArray, key: Any) -> NDArray:
     """`self[key]`. Raises IndexError for a position outside the array, or a mask of another shape."""
+    if type(key) is int and state.builder is None and self._data.ndim > 1:
+        return indexing.get_item(self, key).as_class(numpy=True)
     if key is Ellipsis or (isinstance(key, tuple) and (not key or (len(key) == 1 and key[0] is Ellipsis))):
         return self
     key = _without_masks(self, key)
