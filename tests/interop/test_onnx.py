@@ -130,6 +130,24 @@ def _net() -> Any:
     return net
 
 
+@pytest.mark.parametrize("layer", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_recurrent_layers(layer: str, bidirectional: bool, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="the reference implementations know one direction of two")
+    more = {"activation": "relu"} if layer == "RNN" else {}
+    net = getattr(mx.gluon.rnn, layer)(3, 2, input_size=4, bidirectional=bidirectional, **more)
+    net.initialize(mx.init.Uniform(0.5))
+    net.hybridize()
+    x, path = nd.random.uniform(-1, 1, shape=(5, 2, 4)), str(tmp_path / "net")
+    wanted = net(x).asnumpy()
+    net.export(path)
+    mx.onnx.export_model(f"{path}-symbol.json", f"{path}-0000.params", [x.shape], onnx_file_path=f"{path}.onnx")
+    result = _run(tmp_path / "net.onnx", {"data": x.asnumpy()})[0]
+    np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-6)
+    again = mx.onnx.import_to_gluon(f"{path}.onnx", mx.cpu())
+    np.testing.assert_allclose(again(x).asnumpy(), wanted, rtol=1e-4, atol=1e-6)
+
+
 def test_the_command_converts_an_exported_net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("onnx")
     monkeypatch.chdir(tmp_path)

@@ -7,19 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from autohybrid import ndarray
+from autohybrid.context import cpu
 from autohybrid.errors import MXNetError
 from autohybrid.files import write_atomically
 from autohybrid.graph.inference import infer_dtypes, infer_shapes
 from autohybrid.graph.node import Head, Node, depth_first
+from autohybrid.graph.symbol import Symbol
 from autohybrid.interop.onnx.arithmetic import ARITHMETIC
 from autohybrid.interop.onnx.graph_writer import OPSET, Call, GraphWriter, load_onnx
 from autohybrid.interop.onnx.layers import LAYERS, Converter
+from autohybrid.interop.onnx.recurrent import RECURRENT
 from autohybrid.interop.onnx.shaping import SHAPING
 from autohybrid.version import __version__
 
 Host = np.ndarray[Any, Any]
 #: What each operator becomes, by its name.
-OPERATORS: dict[str, Converter] = {**LAYERS, **ARITHMETIC, **SHAPING}
+OPERATORS: dict[str, Converter] = {**LAYERS, **ARITHMETIC, **SHAPING, **RECURRENT}
 
 
 def export_onnx(symbol: Any, parameters: Mapping[str, Host], shapes: Mapping[str, tuple[int, ...]], path: str) -> None:
@@ -31,14 +35,17 @@ def export_onnx(symbol: Any, parameters: Mapping[str, Host], shapes: Mapping[str
     onnx = load_onnx()
     heads = list(symbol._heads)
     order = _needed(heads)
-    _refuse_unknown(order)
+    constant = _constant_nodes(order, parameters)
+    _refuse_unknown([node for node in order if node not in constant])
     writer = GraphWriter(onnx)
     known: dict[str, Any] = {name: array.shape for name, array in parameters.items()} | dict(shapes)
     inferred = infer_shapes(heads, known)
     dtypes = infer_dtypes(heads, {name: array.dtype.name for name, array in parameters.items()})
     inputs = []
     for node in order:
-        if node.op is not None:
+        if node in constant:
+            _compute(writer, node, parameters)
+        elif node.op is not None:
             _call(writer, node, inferred, dtypes)
         elif node.name in parameters:
             writer.add_initializer(node.name, parameters[node.name])
@@ -66,6 +73,29 @@ def _needed(heads: list[Head]) -> list[Node]:
     order = depth_first(heads)
     used = {source for node in order if node.op is not None for source, _ in _read_inputs(node)}
     return [node for node in order if node.op is not None or node in used]
+
+
+def _constant_nodes(order: list[Node], parameters: Mapping[str, Host]) -> set[Node]:
+    """The nodes that follow from parameters alone: the packed weights of a recurrent layer, a weight turned around."""
+    fixed = {node for node in order if node.op is None and node.name in parameters}
+    found: set[Node] = set()
+    for node in order:
+        is_pure = node.op is not None and node.inputs and not node.op.random
+        if is_pure and all(source in fixed for source, _ in node.inputs):
+            fixed.add(node)
+            found.add(node)
+    return found
+
+
+def _compute(writer: GraphWriter, node: Node, parameters: Mapping[str, Host]) -> None:
+    """The results of a node whose operands are known, as constants."""
+    heads = [(node, index) for index in range(node.visible_count)]
+    symbol = Symbol(heads)
+    states = symbol.list_auxiliary_states()
+    arrays = {name: ndarray.array(parameters[name], dtype=parameters[name].dtype) for name in symbol.list_inputs()}
+    executor = symbol.bind(cpu(), arrays, aux_states={name: arrays.pop(name) for name in states})
+    for head, result in zip(heads, executor.forward(is_train=False)):
+        writer.add_initializer(_value(head), result.asnumpy())
 
 
 def _read_inputs(node: Node) -> tuple[Head, ...]:

@@ -33,6 +33,8 @@ class GraphWriter:
 
     onnx: ModuleType
     nodes: list[Any] = field(default_factory=list)
+    #: Parameters, and what follows from them alone.
+    known: dict[str, Host] = field(default_factory=dict)
     initializers: dict[str, Any] = field(default_factory=dict)
     _count: int = 0
 
@@ -49,6 +51,7 @@ class GraphWriter:
 
     def add_initializer(self, name: str, values: Host) -> None:
         """A constant under this very name: a parameter."""
+        self.known[name] = values
         self.initializers[name] = self.onnx.numpy_helper.from_array(np.array(values, order="C"), name)
 
     def emit(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], name: str, **attributes: Any) -> None:
@@ -91,6 +94,13 @@ class Call:
     def whole(self, values: Any) -> str:
         """A constant of whole numbers, as ONNX wants shapes and axes."""
         return self.writer.constant(self.node.name, values, np.int64)
+
+    def known(self, index: int) -> Host:
+        """The values of an operand that is a parameter, or follows from parameters."""
+        values = self.writer.known.get(self.inputs[index])
+        if values is None:
+            raise self.refuse(f"`{self.inputs[index]}` is not a parameter")
+        return values
 
     def refuse(self, what: str) -> MXNetError:
         """The error that says what of this call has no counterpart."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from autohybrid.interop.onnx.graph_writer import Call
 
 Converter = Callable[[Call], None]
@@ -94,6 +96,16 @@ def _tile(call: Call) -> None:
     call.result("Tile", data, call.whole([1] * (rank - len(reps)) + list(reps)))
 
 
+def _filled(value: float) -> Converter:
+    """An array of one number; its open extents, such as the batch of a first state, follow from what uses it."""
+
+    def convert(call: Call) -> None:
+        result = np.full(call.out_shapes[0], value, np.dtype(call.attrs.dtype))
+        call.writer.add_initializer(call.outputs[0], result)
+
+    return convert
+
+
 SHAPING: dict[str, Converter] = {
     "Concat": _concat,
     "Flatten": _flatten,
@@ -101,6 +113,8 @@ SHAPING: dict[str, Converter] = {
     "Reshape": _reshape,
     "SliceChannel": _split,
     "SwapAxis": _swap_axes,
+    "_ones": _filled(1.0),
+    "_zeros": _filled(0.0),
     "expand_dims": _expand_dims,
     "slice": _slice,
     "slice_axis": _slice_axis,
