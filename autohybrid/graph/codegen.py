@@ -33,7 +33,7 @@ from autohybrid.graph.passes.pipeline import optimize
 from autohybrid.graph.passes.rewriting import PlannedGraph
 from autohybrid.graph.prepared import Prepared
 from autohybrid.tensor.array import wrap
-from autohybrid.tensor.imperative import KERNEL_ERRORS, explain, run_kernel, split_mutations
+from autohybrid.tensor.imperative import KERNEL_ERRORS, explain, run_kernel, split_mutations, unaliased
 from autohybrid.tensor.shapes import is_known
 from autohybrid.tensor.templates import View, reshaped
 from autohybrid.tensor.versions import changes, note_write
@@ -235,6 +235,8 @@ class Writer:
     def _call(self, node: Node) -> None:
         assert node.op is not None
         template = node.op.fast if node.extra is None and self._is_known(node) else None
+        if self.graph.exact and isinstance(template, View) and template is not reshaped:
+            template = None  # sums over permuted memory go in another order than the imperative ones
         names = [self.names[h] for h in node.inputs]
         lines = None if template is None else template(CallSite(self, node, names, self.name_head((node, 0))))
         if lines is not None:
@@ -245,7 +247,8 @@ class Writer:
             return
         count = node.output_count if node.extra is None else node.visible_count
         outputs = [self.name_head((node, i)) for i in range(count)]
-        if node.inputs and (node.op.view or node.extra is not None):  # a branch may return an array that it was given
+        is_view = node.op.view and not self.graph.exact
+        if node.inputs and (is_view or node.extra is not None):  # a branch may return an array that it was given
             self._permutes = True
             self.lifetimes.share(node, writable=False)
         call, gives_one = self._callable(node)
@@ -273,6 +276,9 @@ class Writer:
         def through_kernel(*arrays: Any) -> Sequence[Any]:
             return run_kernel(op, attrs, np, arrays, train, ctx)
 
+        def through_copies(*arrays: Any) -> Sequence[Any]:
+            return [unaliased(r, arrays) for r in run_kernel(op, attrs, np, arrays, train, ctx)]
+
         def with_mutations(*arrays: Any) -> Sequence[Any]:
             results, changes = split_mutations(op, attrs, run_kernel(op, attrs, np, arrays, train, ctx))
             for position, value in changes:
@@ -284,7 +290,7 @@ class Writer:
             return split_mutations(op, attrs, run_kernel(op, attrs, np, arrays, train, ctx))[0]
 
         if not op.mutates:
-            return through_kernel, False
+            return through_copies if op.view and self.graph.exact else through_kernel, False
         # BatchNorm with `fix_gamma` writes ones into gamma, but, as in MXNet, not in compiled calls outside recording.
         return without_mutations if op.train_dependent and not self.recorded else with_mutations, False
 

@@ -75,7 +75,7 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     if op.mutates:
         results = _apply_mutations(op, attrs, inputs, results)
     if op.view:
-        results = tuple([_unaliased(r, arrays) for r in results])
+        results = tuple([unaliased(r, arrays) for r in results])
     visible = len(results) if op.visible is None else op.visible(attrs)
     outputs = [wrap(r, ctx) for r in results[:visible]]
     if gives_numpy(op, inputs):
@@ -209,7 +209,8 @@ def split_mutations(op: OpDef, attrs: Attrs, results: tuple[Any, ...]) -> tuple[
     return results[:kept], changes
 
 
-def _unaliased(result: Any, arrays: Sequence[Any]) -> Any:
+def unaliased(result: Any, arrays: Sequence[Any]) -> Any:
+    """What a kernel gave, in memory of its own, in the order of its axes."""
     if result.base is not None or any(result is a for a in arrays):
         return result.copy()
     return result
