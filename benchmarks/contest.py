@@ -75,6 +75,11 @@ def run(module: str, description: str | None) -> None:
     parser.add_argument(
         "--torch", default=os.environ.get("AUTOHYBRID_TORCH_PYTHON", ""), help="a Python with torch and autohybrid"
     )
+    parser.add_argument(
+        "--onnxruntime",
+        default=os.environ.get("AUTOHYBRID_ONNXRUNTIME_PYTHON", ""),
+        help="a Python with onnxruntime, onnx and autohybrid",
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--cpu-time", action="store_true", help="count processor time; for busy machines")
     parser.add_argument("--rounds", type=int, default=20)
@@ -88,6 +93,8 @@ def run(module: str, description: str | None) -> None:
         contenders += [Contender("mxnet", options.mxnet), Contender("mxnet-static", options.mxnet)]
     if options.torch:
         contenders.append(Contender("torch", options.torch))
+    if options.onnxruntime:
+        contenders.append(Contender("onnxruntime", options.onnxruntime))
     table = contest(
         f"benchmarks.{module}", contenders, options.threads, options.rounds, options.turn / 1000, options.cpu_time
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +26,10 @@ def load(framework: str) -> Any:
 
 
 def inference(framework: str, make_net: Callable[[Any], Any], inputs: Sequence[np.ndarray[Any, Any]]) -> Workload:
-    """One hybridized call of `make_net(mx)` on `inputs`; for the contender `torch`, of the same graph in torch."""
+    """One hybridized call of `make_net(mx)` on `inputs`; of the same graph for the contenders that know no Gluon."""
+    if framework == "onnxruntime":
+        threads = int(os.environ["OMP_NUM_THREADS"])
+        return importlib.import_module("benchmarks.onnx_session").inference(make_net, inputs, threads)  # type: ignore[no-any-return]
     if framework == "torch":
         return importlib.import_module("benchmarks.torch_graph").inference(make_net, inputs)  # type: ignore[no-any-return]
     mx = load(framework)

@@ -130,6 +130,18 @@ def _net() -> Any:
     return net
 
 
+def test_a_block_that_is_called_twice_has_two_results(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    dense, drop = nn.Dense(5, in_units=5, prefix="d_"), nn.Dropout(0.5, prefix="drop_")
+    dense.initialize(mx.init.Uniform(1))
+    symbol = drop(dense(drop(dense(_D))))
+    parameters = {p.name: p.data().asnumpy() for p in dense.collect_params().values()}
+    export_onnx(symbol, parameters, _TABLE, str(tmp_path / "x.onnx"))
+    x = np.random.RandomState(0).uniform(-1, 1, _TABLE["data"]).astype("float32")
+    wanted = dense(dense(nd.array(x))).asnumpy()
+    np.testing.assert_allclose(_run(tmp_path / "x.onnx", {"data": x})[0], wanted, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("layer", ["LSTM", "GRU", "RNN"])
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_recurrent_layers(layer: str, bidirectional: bool, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,7 +38,7 @@ def export_onnx(symbol: Any, parameters: Mapping[str, Host], shapes: Mapping[str
     order = _needed(heads)
     constant = _constant_nodes(order, parameters)
     _refuse_unknown([node for node in order if node not in constant])
-    writer = GraphWriter(onnx)
+    writer = GraphWriter(onnx, _value_names(order))
     known: dict[str, Any] = {name: array.shape for name, array in parameters.items()} | dict(shapes)
     inferred = infer_shapes(heads, known)
     dtypes = infer_dtypes(heads, {name: array.dtype.name for name, array in parameters.items()})
@@ -53,7 +54,9 @@ def export_onnx(symbol: Any, parameters: Mapping[str, Host], shapes: Mapping[str
             inputs.append(_described(onnx, node.name, tuple(shapes[node.name]), "float32"))
         else:
             raise MXNetError(f"`{node.name}` is neither a parameter nor an input whose shape was given")
-    results = [_described(onnx, _value(head), tuple(inferred[head] or ()), dtypes[head] or "float32") for head in heads]
+    results = [
+        _described(onnx, writer.names[head], tuple(inferred[head] or ()), dtypes[head] or "float32") for head in heads
+    ]
     read = {name for written in writer.nodes for name in written.input}
     constants = [values for name, values in writer.initializers.items() if name in read]
     graph = onnx.helper.make_graph(writer.nodes, "autohybrid", inputs, results, constants)
@@ -95,7 +98,7 @@ def _compute(writer: GraphWriter, node: Node, parameters: Mapping[str, Host]) ->
     arrays = {name: ndarray.array(parameters[name], dtype=parameters[name].dtype) for name in symbol.list_inputs()}
     executor = symbol.bind(cpu(), arrays, aux_states={name: arrays.pop(name) for name in states})
     for head, result in zip(heads, executor.forward(is_train=False)):
-        writer.add_initializer(_value(head), result.asnumpy())
+        writer.add_initializer(writer.names[head], result.asnumpy())
 
 
 def _read_inputs(node: Node) -> tuple[Head, ...]:
@@ -115,19 +118,26 @@ def _call(writer: GraphWriter, node: Node, shapes: Mapping[Head, Any], dtypes: M
     call = Call(
         writer,
         node,
-        tuple(_value(head) for head in given),
+        tuple(writer.names[head] for head in given),
         tuple(shapes[head] for head in given),
         tuple(dtypes[head] or "float32" for head in given),
-        tuple(_value(head) for head in outputs),
+        tuple(writer.names[head] for head in outputs),
         tuple(shapes[head] for head in outputs),
     )
     OPERATORS[node.op.name](call)
 
 
-def _value(head: Head) -> str:
-    """The name of a value: that of the variable, or MXNet's of the output."""
-    node, index = head
-    return node.output_label(index)
+def _value_names(order: list[Node]) -> dict[Head, str]:
+    """A name for each value: that of the variable, or MXNet's of the output, which blocks called twice share."""
+    names: dict[Head, str] = {(node, 0): node.name for node in order if node.op is None}
+    taken = set(names.values())
+    for node in order:
+        for index in range(node.visible_count if node.op is not None else 0):
+            label = node.output_label(index)
+            fresh = (f"{label}_{count}" if count else label for count in itertools.count())
+            names[node, index] = next(name for name in fresh if name not in taken)
+            taken.add(names[node, index])
+    return names
 
 
 def _described(onnx: Any, name: str, shape: tuple[int, ...], dtype: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autohybrid.errors import MXNetError
-from autohybrid.graph.node import Node
+from autohybrid.graph.node import Head, Node
 from autohybrid.tensor.attrs import Attrs
 
 Host = np.ndarray[Any, Any]
@@ -32,6 +32,7 @@ class GraphWriter:
     """Nodes and constants in the order in which they were added."""
 
     onnx: ModuleType
+    names: Mapping[Head, str]
     nodes: list[Any] = field(default_factory=list)
     #: Parameters, and what follows from them alone.
     known: dict[str, Host] = field(default_factory=dict)
