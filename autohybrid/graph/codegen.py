@@ -32,6 +32,7 @@ from autohybrid.graph.node import Head, Node, program_order
 from autohybrid.graph.passes.pipeline import optimize
 from autohybrid.graph.passes.rewriting import PlannedGraph
 from autohybrid.graph.prepared import Prepared
+from autohybrid.graph.repacking import RepackedCall, numbers_to_repack
 from autohybrid.tensor.array import wrap
 from autohybrid.tensor.imperative import KERNEL_ERRORS, explain, run_kernel, split_mutations, unaliased
 from autohybrid.tensor.shapes import is_known
@@ -50,12 +51,16 @@ class Writer:
     #: Whether the calls are those of a recorded call, which write where the imperative ones do.
     recorded = False
 
-    def __init__(self, function: GraphFunction, signature: Signature, train: bool, threads: int = 1) -> None:
+    def __init__(
+        self, function: GraphFunction, signature: Signature, train: bool, threads: int = 1, prepares: bool = True
+    ) -> None:
         self.function = function
         self.train = train
         self.globals: dict[str, Any] = {}
         self.lines: list[str] = []
         self.names: dict[Head, str] = {}
+        #: The values made from parameters ahead of the calls; None while there are none.
+        self.prepared: Prepared | None = None
         self._bound: dict[int, str] = {}
         self._taken: dict[str, int] = dict.fromkeys((*keyword.kwlist, "results", "run"), 1)
         captured = {name: a._data for name, a in zip(function.captured, function.captured_arrays())}
@@ -63,7 +68,8 @@ class Writer:
         fed.update({name: (a.shape, a.dtype) for name, a in captured.items()})
         shapes = infer_shapes(function.all_heads, {n: tuple(s) for n, (s, _) in fed.items()})
         dtypes = infer_dtypes(function.all_heads, {n: d.name for n, (_, d) in fed.items()})
-        known = _lasting_variables(function) if all(type(a) is np.ndarray for a in captured.values()) else frozenset()
+        has_memory = prepares and all(type(a) is np.ndarray for a in captured.values())
+        known = _lasting_variables(function) if has_memory else frozenset()
         facts = PlannedGraph(function.all_heads, shapes, dtypes, train, function.exact, known, threads=threads)
         graph = self.optimize(facts)
         self.graph = graph
@@ -201,6 +207,7 @@ class Writer:
         if not shown:
             return
         values = Prepared(self.function.captured_arrays, tuple(self.function.captured), shown, self.graph.recipes)
+        self.prepared = values
         prepared, moved, now = self.bind("prepared", values), self.bind("changes", changes), self.fresh("now")
         self._put_first(
             [
@@ -344,10 +351,24 @@ def generate(function: GraphFunction, signature: Signature, train: bool, threads
 
     The result takes the raw input arrays and returns a tuple of fresh arrays; it looks at the captured ones itself.
     """
-    writer = Writer(function, signature, train, threads)
+    run, writer = generate_alone(function, signature, train, threads)
+    code: Callable[..., Any] = AloneCall(run) if any(map(is_shared, writer.calls)) else run
+    numbers = 0 if writer.prepared is None else numbers_to_repack(writer.graph, writer.calls)
+    if writer.prepared is None or numbers == 0:
+        return code
+    return RepackedCall(
+        code, writer.prepared, numbers, lambda: generate_alone(function, signature, train, prepares=False)[0]
+    )
+
+
+def generate_alone(
+    function: GraphFunction, signature: Signature, train: bool, threads: int = 1, prepares: bool = True
+) -> tuple[Callable[..., Any], Writer]:
+    """The generated function itself, and its writer. Without `prepares` nothing is made of parameters ahead."""
+    writer = Writer(function, signature, train, threads, prepares)
     run = compile_text(writer.write(), writer.globals)
     run.plan = writer.plan()  # type: ignore[attr-defined]
-    return AloneCall(run) if any(map(is_shared, writer.calls)) else run
+    return run, writer
 
 
 def compile_text(source: str, names: dict[str, Any]) -> Callable[..., Any]:

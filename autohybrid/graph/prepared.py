@@ -71,6 +71,8 @@ class Prepared:
         self._seen: dict[Node, _Seen] = {}
         self._values: dict[Node, Any] = {}
         self._lock = threading.Lock()
+        #: How many numbers were made from captured arrays up to now.
+        self.made = 0
         #: The token at which the values were current, and the values in the order of `shown`.
         self.now: tuple[Any, ...] = (_NEVER,)
 
@@ -88,6 +90,11 @@ class Prepared:
                 token = _NEVER
             self.now = (token, *shown)
             return self.now
+
+    @property
+    def can_last(self) -> bool:
+        """Whether values can stay from call to call: no memory that they are made from is open to unnoted writes."""
+        return bool(self.now[0] != _NEVER)
 
     def _look_at(self, source: Node, arrays: Sequence[NDArray]) -> _Seen:
         array = arrays[self._place[source.name]]._data
@@ -115,6 +122,7 @@ class Prepared:
             if node in wanted:
                 inputs = [values[source] for source, _ in recipe.inputs]
                 values[node] = _aligned(recipe.make(*inputs, *recipe.options), inputs)
+                self.made += getattr(values[node], "size", 0)
         return {n: values[n] for n in self._recipes if n in values and (n in shown or _is_small(values[n]))}
 
 

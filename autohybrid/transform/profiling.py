@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from autohybrid.errors import MXNetError
-from autohybrid.graph.alone_call import AloneCall
-from autohybrid.graph.codegen import generate
+from autohybrid.graph.codegen import generate_alone
 from autohybrid.graph.profile import Profile, profile_code
-from autohybrid.graph.row_split import SplitCall
 from autohybrid.graph.structure import flatten
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.quiet import hush, unhush
@@ -34,8 +33,8 @@ def profile_block(block: Any, args: tuple[Any, ...], calls: int) -> Profile:
     raw = [array._data for array in arrays]
     signature = tuple([(a.shape, a.dtype) for a in raw])
     code = entry.function.code(signature, state.training)
-    if isinstance(code, (SplitCall, AloneCall)):  # steps are timed in one thread
-        code = generate(entry.function, signature, state.training)
+    if not isinstance(code, FunctionType):  # steps are timed in one thread
+        code, _ = generate_alone(entry.function, signature, state.training)
     token = hush()
     try:
         return profile_code(type(block).__name__, code, raw, calls)

@@ -1,4 +1,4 @@
-"""Sums of products: any number of pairs, one buffer for all later products, factors that are made in the same memory."""
+"""Sums of products: any number of pairs, one buffer for all later products, factors made in the same memory."""
 
 from __future__ import annotations
 
