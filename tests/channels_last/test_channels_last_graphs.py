@@ -321,3 +321,12 @@ class Proposals(nn.HybridBlock):
 
 def test_what_is_written_over_a_view_keeps_its_memory() -> None:
     compared(Proposals, 1, 64, 32, 40)
+
+
+def test_a_profile_counts_the_operations_of_the_convolution_as_it_is_defined() -> None:
+    """2 x 3 x 3 x 64 for each of 28 x 28 x 32 results; as many as in the layout of the user."""
+    net = prepared(Net(nn.Conv2D(32, 3, padding=1, use_bias=False)), images(1, 64, 28, 28))
+    net.hybridize()
+    steps = net.profile(images(1, 64, 28, 28), calls=1).steps
+    flops = {operator: step.flops for step in steps for operator in step.operators}
+    assert flops["_channels_last_convolution"] == 28 * 28 * 32 * 2 * 3 * 3 * 64

@@ -5,6 +5,8 @@ Each has a kernel over fresh memory, and a template that takes memory, and the v
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +16,7 @@ from autohybrid.graph.call_site import CallSite
 from autohybrid.graph.channels_last.memory import WorkingMemory
 from autohybrid.graph.node import Node
 from autohybrid.tensor.attrs import Attrs
-from autohybrid.tensor.channels_last.layer import Border, Strategy
+from autohybrid.tensor.channels_last.layer import Border, Layer, Strategy
 from autohybrid.tensor.channels_last.pool import SlidingPool
 from autohybrid.tensor.channels_last.shared import Shared
 from autohybrid.tensor.opdef import OpDef
@@ -61,6 +63,12 @@ def _convolution_lines(call: CallSite) -> list[str] | None:
     return [*memory.lines, f"{run}({views}, {names['weight']}, {names.get('bias')})"]
 
 
+def _convolution_flops(attrs: Attrs, inputs: Sequence[Any], output: Sequence[int]) -> int:
+    """As many as the convolution has by its definition, whatever the strategy takes."""
+    layer: Layer = attrs.strategy.layer
+    return 2 * math.prod(output) * math.prod(layer.window.kernel) * layer.data[3] // layer.groups
+
+
 CONVOLUTION = OpDef(
     "_channels_last_convolution",
     _convolution_kernel,
@@ -68,6 +76,7 @@ CONVOLUTION = OpDef(
     active_inputs=_convolution_inputs,
     wants_border=lambda attrs: attrs.strategy.border,
     fast=_convolution_lines,
+    flops=_convolution_flops,
     doc="A convolution by `strategy`, with a packed weight, and how its results are finished.",
 )
 
