@@ -38,6 +38,7 @@ class GraphWriter:
     known: dict[str, Host] = field(default_factory=dict)
     initializers: dict[str, Any] = field(default_factory=dict)
     _count: int = 0
+    _node_names: set[str] = field(default_factory=set)
 
     def fresh(self, hint: str) -> str:
         """A name that no other value has."""
@@ -56,8 +57,10 @@ class GraphWriter:
         self.initializers[name] = self.onnx.numpy_helper.from_array(np.array(values, order="C"), name)
 
     def emit(self, kind: str, inputs: Sequence[str], outputs: Sequence[str], name: str, **attributes: Any) -> None:
-        """Add a node."""
-        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), list(outputs), name=name, **attributes))
+        """Add a node. A name that another node has gets a number."""
+        own = self.fresh(name) if name in self._node_names else name
+        self._node_names.add(own)
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), list(outputs), name=own, **attributes))
 
 
 @dataclass(frozen=True, slots=True)
