@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from autohybrid.compat.absent import explain_absent_names, explain_absent_path
+from autohybrid.compat.legacy_numpy import remove_names, restore_names
 from autohybrid.compat.paths import find_module
 from autohybrid.compat.private_names import add_private_names
 from autohybrid.gluon.hybridize_options import set_default_fallback
@@ -55,11 +56,15 @@ class _AliasFinder(MetaPathFinder):
 
 
 _finder = _AliasFinder()
+#: The names that `install` gave back to NumPy.
+_restored: set[str] = set()
 
 
-def install() -> None:
+def install(numpy_names: bool = True) -> None:
     """Let `import mxnet` mean autohybrid from now on, in this process.
 
+    Code of MXNet's time uses names that NumPy has dropped since (`np.float`, `np.asscalar`); they are put back on
+    `numpy` for the whole process, unless `numpy_names` is False.
     Code written for MXNet is to run as it is, so a block that cannot be a graph then runs imperatively with a
     HybridizeWarning, where autohybrid under its own name raises HybridizeError (`hybridize(fallback=False)`).
     Raises ImportError when a real MXNet was imported already: two implementations in one process cannot be mixed.
@@ -73,12 +78,16 @@ def install() -> None:
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
     set_default_fallback(True)
+    if numpy_names:
+        _restored.update(restore_names())
 
 
 def uninstall() -> None:
-    """Undo `install()`; modules that were imported stay what they are."""
+    """Undo `install()`, also NumPy's names; modules that were imported stay what they are."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
     set_default_fallback(False)
+    remove_names(_restored)
+    _restored.clear()
     for name in [n for n in sys.modules if n == _ROOT or n.startswith(f"{_ROOT}.")]:
         del sys.modules[name]

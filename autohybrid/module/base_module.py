@@ -121,6 +121,21 @@ class BaseModule:
             if not getattr(self, state):
                 raise AssertionError(f"{type(self).__name__} is not ready: `{state}` is False; {_READY[state]}")
 
+    def _already_bound(self) -> bool:
+        """Whether `bind` was done before; a second one is only warned about."""
+        if self.binded:
+            self.logger.warning("the module is bound already; bind does nothing (force_rebind=True binds it anew)")
+        return self.binded
+
+    def _already_optimized(self, force_init: bool) -> bool:
+        """Whether an optimizer stays as it was installed; installing another is only warned about."""
+        kept = self.optimizer_initialized and not force_init
+        if kept:
+            self.logger.warning(
+                "an optimizer is installed already; init_optimizer does nothing (force_init=True installs another)"
+            )
+        return kept
+
     def score(
         self,
         eval_data: Any,

@@ -180,8 +180,7 @@ class BucketingModule(BaseModule):
         kept = self.get_params() if self.params_initialized else None
         if force_rebind:
             self._reset_bind()
-        if self.binded:
-            self.logger.warning("the module is bound already; bind does nothing")
+        if self._already_bound():
             return
         self.for_training = for_training
         self.inputs_need_grad = inputs_need_grad
@@ -226,8 +225,7 @@ class BucketingModule(BaseModule):
     ) -> None:
         """Install an optimizer, the same for all buckets."""
         self._require("binded", "params_initialized")
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("an optimizer is installed already; init_optimizer does nothing")
+        if self._already_optimized(force_init):
             return
         self._curr_module.init_optimizer(kvstore, optimizer, optimizer_params, force_init=force_init)
         for module in self._buckets.values():

@@ -223,8 +223,7 @@ class Module(BaseModule):
     ) -> None:
         if force_rebind:
             self._reset_bind()
-        if self.binded:
-            self.logger.warning("the module is bound already; bind does nothing")
+        if self._already_bound():
             return
         if inputs_need_grad and not for_training:
             raise AssertionError("gradients of the inputs need for_training=True")
@@ -276,8 +275,7 @@ class Module(BaseModule):
     ) -> None:
         """Install an optimizer (a name with parameters, or an instance); gradients are divided by the batch size."""
         self._require("binded", "params_initialized")
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("an optimizer is installed already; init_optimizer does nothing")
+        if self._already_optimized(force_init):
             return
         if self._params_dirty:
             self._sync_params_from_devices()

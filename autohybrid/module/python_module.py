@@ -100,8 +100,7 @@ class PythonModule(BaseModule):
         grad_req: Any = "write",
     ) -> None:
         """Note the shapes. Raises AssertionError when their names are not the module's."""
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if not force_rebind and self._already_bound():
             return
         if grad_req != "write":
             raise AssertionError(f"a PythonModule can only write gradients, not {grad_req!r}")

@@ -36,7 +36,7 @@ class SequentialModule(BaseModule):
         known = (self.META_TAKE_LABELS, self.META_AUTO_WIRING)
         for key in kwargs:
             if key not in known:
-                raise AssertionError(f'Unknown meta "{key}", a typo? There are {" and ".join(known)}')
+                raise AssertionError(f"add() does not know {key!r}; a module may be given {' and '.join(known)}")
         self._modules.append(module)
         self._metas.append(kwargs)
         self.binded = self.params_initialized = self.optimizer_initialized = False
@@ -81,8 +81,7 @@ class SequentialModule(BaseModule):
         grad_req: Any = "write",
     ) -> None:
         """Bind the modules, each for the output shapes of the one before. Raises AssertionError for an empty chain."""
-        if self.binded and not force_rebind:
-            self.logger.warning("Already bound, ignoring bind()")
+        if not force_rebind and self._already_bound():
             return
         if inputs_need_grad and not for_training:
             raise AssertionError("inputs_need_grad needs for_training=True")
@@ -149,8 +148,7 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Install an optimizer in each module."""
         self._require("binded", "params_initialized")
-        if self.optimizer_initialized and not force_init:
-            self.logger.warning("optimizer already initialized, ignoring.")
+        if self._already_optimized(force_init):
             return
         for module in self._modules:
             module.init_optimizer(kvstore, optimizer, optimizer_params, force_init)

@@ -97,12 +97,13 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     assert "did you mean `--legacy-numpy`?" in run(tmp_path, "--legacy-nump", "x.py").stderr
 
 
-def test_names_numpy_dropped_come_back_only_when_asked_for(tmp_path: Path) -> None:
+def test_names_numpy_dropped_come_back_unless_refused(tmp_path: Path) -> None:
     (tmp_path / "old.py").write_text("import numpy as np\nprint(np.float is float, np.int(3), np.Inf)\n")
-    without = run(tmp_path, "old.py")
-    assert without.returncode == 1
-    assert "`autohybrid run --legacy-numpy` puts it back" in without.stderr
+    assert run(tmp_path, "old.py").stdout == "True 3 inf\n"
     assert run(tmp_path, "--legacy-numpy", "old.py").stdout == "True 3 inf\n"
+    without = run(tmp_path, "--no-legacy-numpy", "old.py")
+    assert without.returncode == 1
+    assert "`autohybrid run` without --no-legacy-numpy puts it back" in without.stderr
 
 
 def test_names_numpy_still_has_keep_their_meaning() -> None:
@@ -128,4 +129,4 @@ def test_legacy_names_may_be_asked_for_by_the_environment() -> None:
 def test_legacy_numpy_reads_bytes_from_strings(tmp_path: Path) -> None:
     text = "import numpy as np\nprint(np.fromstring(b'\\x01\\x02', dtype='uint8'), np.fromstring('1 2', sep=' '))\n"
     (tmp_path / "old.py").write_text(text)
-    assert run(tmp_path, "--legacy-numpy", "old.py").stdout == "[1 2] [1. 2.]\n"
+    assert run(tmp_path, "old.py").stdout == "[1 2] [1. 2.]\n"

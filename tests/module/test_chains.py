@@ -89,7 +89,9 @@ def test_gradients_reach_the_data_of_a_chain() -> None:
 
 
 def test_chains_refuse_what_they_cannot_do() -> None:
-    with pytest.raises(AssertionError, match='Unknown meta "take_label", a typo'):
+    with pytest.raises(
+        AssertionError, match=r"add\(\) does not know 'take_label'; a module may be given take_labels and auto_wiring"
+    ):
         mx.mod.SequentialModule().add(_first(), take_label=True)
     with pytest.raises(AssertionError, match="the SequentialModule is empty"):
         mx.mod.SequentialModule().bind([("data", (4, 4))])
@@ -106,6 +108,19 @@ def test_chains_refuse_what_they_cannot_do() -> None:
     wide.add(_first()).add(mx.mod.Module(pair, data_names=["data", "more"], label_names=[]), auto_wiring=True)
     with pytest.raises(AssertionError, match="takes 2 arrays, but 1 are given"):
         wide.bind([("data", (4, 4))])
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_what_is_done_twice_is_warned_about_and_left(chained: bool, caplog: pytest.LogCaptureFixture) -> None:
+    module = mx.mod.SequentialModule().add(_first()) if chained else _first()
+    for _ in range(2):
+        module.bind([("data", (4, 4))])
+        module.init_params()
+        module.init_optimizer(optimizer="sgd")
+    assert [record.getMessage() for record in caplog.records] == [
+        "the module is bound already; bind does nothing (force_rebind=True binds it anew)",
+        "an optimizer is installed already; init_optimizer does nothing (force_init=True installs another)",
+    ]
 
 
 class _Halves(mx.mod.PythonModule):

@@ -37,8 +37,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module of this name in place of a script")
     parser.add_argument(
         "--legacy-numpy",
-        action="store_true",
-        help="give NumPy the names back that it has dropped (np.float, np.int, np.Inf), for old packages",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="give NumPy the names back that it has dropped (np.float, np.int, np.Inf): done unless refused",
     )
 
 
@@ -65,11 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise SettingsError(f"can't open file `{arguments.script}`: no such file")
     from autohybrid import compat
 
-    if arguments.legacy_numpy:
-        from autohybrid.compat.legacy_numpy import restore_names
-
-        restore_names()
-    compat.install()
+    compat.install(numpy_names=arguments.legacy_numpy)
     sys.argv = [arguments.script or "-m", *arguments.arguments]
     outcome = _AsPython()
     with outcome:
@@ -152,4 +149,4 @@ def _advise(error: BaseException) -> None:
 
         name = missing[1] or missing[2]
         if name in NAMES:
-            say(f"NumPy no longer has `np.{name}`; `autohybrid run --legacy-numpy` puts it back")
+            say(f"NumPy no longer has `np.{name}`; `autohybrid run` without --no-legacy-numpy puts it back")
