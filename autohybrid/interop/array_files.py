@@ -35,7 +35,7 @@ def suffix_of(path: str) -> str:
     """The suffix that names the format. Raises MXNetError when it names none."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in SUFFIXES:
-        raise MXNetError(f"`{path}` is of no known format; known are {', '.join(SUFFIXES)}")
+        raise MXNetError(f"`{path}` is of no known format; known are -symbol.json, .onnx, {', '.join(SUFFIXES)}")
     return suffix
 
 
@@ -77,7 +77,10 @@ def write_arrays(path: str, content: ArrayFile) -> None:
 def _dense(content: ArrayFile, path: str) -> dict[str, Host]:
     for name, array in content.arrays.items():
         if array.stype != "default":
-            raise MXNetError(f"`{name}` is a {array.stype} array, which only a .params file can hold, not `{path}`")
+            raise MXNetError(
+                f"`{name}` is a {array.stype} array, which only a .params file can hold, not `{path}`; make it dense "
+                "with `tostype('default')`"
+            )
     return {name: array.values.reshape(array.shape) for name, array in content.arrays.items()}
 
 

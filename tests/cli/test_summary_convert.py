@@ -75,6 +75,23 @@ def test_colours_bring_a_frame(net: nn.HybridSequential, cli: Cli, monkeypatch: 
     assert "\x1b[1m" in out
 
 
+def test_summary_counts_the_file_beside_and_says_what_is_unknown(cli: Cli, tmp_path: Path) -> None:
+    dense = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=4, name="fc")
+    dense.save(str(tmp_path / "dense-symbol.json"))
+    said = "2 parameter arrays with 0 elements and 2 of unknown size; `?` is not known without --shape"
+    assert said in cli("summary", "dense-symbol.json").out
+    mx.nd.save(str(tmp_path / "dense-0003.params"), {"arg:fc_weight": mx.nd.ones((4, 5)), "arg:fc_bias": mx.nd.ones(4)})
+    assert "2 parameter arrays with 24 elements; `?`" in cli("summary", "dense-symbol.json").out
+
+
+def test_summary_of_an_onnx_model(net: nn.HybridSequential, cli: Cli) -> None:
+    pytest.importorskip("onnx")
+    assert cli("convert", "net-symbol.json", "net.onnx", "--shape", "data=1x2x6x6").code == 0
+    assert "8 parameter arrays with 287 elements" in cli("summary", "net.onnx").out
+    refused = cli("summary", "net.onnx", "--params", "net-0000.params")
+    assert (refused.code, "holds its parameters" in refused.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

@@ -31,10 +31,10 @@ def test_a_row_for_each_model() -> None:
         "seconds": None,
     }
     page = make_page([RECORD, refused, broken])
-    assert "3 models; 2 agree imperatively, 2 hybridized. Median of the times: 1.5." in page
+    assert "3 models; 2 agree imperatively, 2 hybridized. Median of the 1 times: 1.50." in page
     assert page.endswith(
         "| broken | a | 1.25 M | no: raises \\| this | no: not run |  |\n"
-        "| net | zoo | 1.25 M | yes | yes | 1.5 |\n"
+        "| net | zoo | 1.25 M | yes | yes | 1.50 |\n"
         "| other | zoo | 1.25 M | yes | yes (not in MXNet) |  |\n"
     )
 

@@ -1,13 +1,15 @@
 """Show what a model file holds: the layers of a graph, or the arrays of a parameter file, with their sizes.
 
 autohybrid summary net-symbol.json --shape data=1x3x224x224
-autohybrid summary net-symbol.json --params net-0000.params   parameters counted from the file
+autohybrid summary net-symbol.json --params net-0000.params   parameters counted from the file (default: the one beside)
 autohybrid summary net.params                                 also .npz and .safetensors
+autohybrid summary model.onnx                                 as the graph that it is read as
 """
 
 from __future__ import annotations
 
 import argparse
+import glob
 import json
 import math
 import os
@@ -27,11 +29,11 @@ _NUMBERS = frozenset(("parameters", "elements", "size"))
 
 def add_arguments(parser: Parser) -> None:
     """The flags of `autohybrid summary`."""
-    parser.add_argument("file", metavar="FILE", help="a -symbol.json, .params, .npz or .safetensors file")
+    parser.add_argument("file", metavar="FILE", help="a -symbol.json, .onnx, .params, .npz or .safetensors file")
     parser.add_argument(
         "--shape", action="append", default=[], metavar="NAME=SHAPE", help="shape of an input (data=1x3x224x224)"
     )
-    parser.add_argument("--params", metavar="FILE", help="a file with the parameters of the graph")
+    parser.add_argument("--params", metavar="FILE", help="the parameters of the graph (default: NAME-*.params beside)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,8 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     from autohybrid.errors import MXNetError
 
     try:
-        if arguments.file.endswith(".json"):
-            headers, rows, totals = _of_graph(arguments.file, parse_shapes(arguments.shape), arguments.params)
+        if arguments.file.endswith((".json", ".onnx")):
+            shapes = parse_shapes(arguments.shape)
+            headers, rows, totals = _of_graph(*_read_graph(arguments.file, shapes, arguments.params), shapes)
         elif arguments.shape or arguments.params:
             raise SettingsError("--shape and --params are for graphs; this is a file of arrays")
         else:
@@ -72,18 +75,32 @@ def _of_arrays(path: str) -> tuple[Row, list[Row], list[str]]:
 
 
 # -- a graph -----------------------------------------------------------------------------------------------------------
-def _of_graph(path: str, shapes: Mapping[str, Shape], params: str | None) -> tuple[Row, list[Row], list[str]]:
+def _read_graph(path: str, shapes: Mapping[str, Shape], params: str | None) -> tuple[Any, dict[str, Shape]]:
+    """The graph, and the shapes of its parameters as far as a file holds them."""
     from autohybrid import symbol
 
+    if path.endswith(".onnx"):
+        from autohybrid.interop.onnx import import_onnx
+
+        if params is not None:
+            raise SettingsError("--params is for -symbol.json files; a .onnx file holds its parameters")
+        model = import_onnx(path, shapes)
+        return model.symbol, {name: array.shape for name, array in {**model.arguments, **model.states}.items()}
     try:
         graph = symbol.load(path)
     except OSError as error:
         raise SettingsError(f"cannot read `{path}`: {error.strerror or error}") from None
+    beside = sorted(glob.glob(f"{glob.escape(path.removesuffix('-symbol.json'))}-[0-9][0-9][0-9][0-9]*.params"))
+    if params is None and len(beside) == 1 and path.endswith("-symbol.json"):
+        params = beside[0]
+    return graph, {} if params is None else _stored_shapes(params)
+
+
+def _of_graph(graph: Any, stored: Mapping[str, Shape], shapes: Mapping[str, Shape]) -> tuple[Row, list[Row], list[str]]:
     inputs = graph.list_inputs()
     for name in shapes:
         if name not in inputs:
             raise SettingsError(f"the graph has no input `{name}`; it has {', '.join(inputs)}")
-    stored = {} if params is None else _stored_shapes(params)
     given = {**{name: shape for name, shape in stored.items() if name in inputs}, **shapes}
     known = _known_shapes(graph, given)
     nodes = json.loads(graph.tojson())["nodes"]
@@ -107,7 +124,9 @@ def _of_graph(path: str, shapes: Mapping[str, Shape], params: str | None) -> tup
             )
         )
     total = [_elements(known[name]) for name in parameters if "?" not in known.get(name, "?")]
+    unknown = len(parameters) - len(total)
     line = f"{len(rows)} layers, {len(parameters)} parameter arrays with {sum(total):,} elements"
+    line += f" and {unknown} of unknown size" if unknown else ""
     hint = "; `?` is not known without --shape NAME=SHAPE" if any("?" in row[2] for row in rows) else ""
     return ("layer", "operator", "output", "parameters", "from"), rows, [line + hint]
 

@@ -53,7 +53,10 @@ def export_onnx(symbol: Any, parameters: Mapping[str, Host], shapes: Mapping[str
         elif node.name in shapes:
             inputs.append(_described(onnx, node.name, tuple(shapes[node.name]), "float32"))
         else:
-            raise MXNetError(f"`{node.name}` is neither a parameter nor an input whose shape was given")
+            raise MXNetError(
+                f"`{node.name}` is neither a parameter nor an input whose shape was given (`in_shapes`, or "
+                f"`--shape {node.name}=1x3x224x224` on the command line)"
+            )
     results = [
         _described(onnx, writer.names[head], tuple(inferred[head] or ()), dtypes[head] or "float32") for head in heads
     ]
