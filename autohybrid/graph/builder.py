@@ -96,6 +96,8 @@ class Builder:
         self.written: dict[int, Storage] = {}
         #: Refusals that were raised; the user's own `except` must not hide one.
         self.refused: list[HybridizeError] = []
+        #: Why the block cannot be kept as a graph, though it could be built.
+        self.left: str | None = None
         #: Memory written since this was last emptied, with what it held before; branches undo their writes by it.
         self.write_log: dict[int, tuple[Storage, Head]] = {}
         #: Attributes of blocks set since this was last emptied, with what they were before.
@@ -382,6 +384,11 @@ class Builder:
         )
         self.refused.append(error)
         return error
+
+    def leave_graph(self, why: str) -> None:
+        """The block has to run imperatively, in every mode: `why` says what no graph can hold, after the place."""
+        if self.left is None:
+            self.left = f"{_place()}{why}"
 
     def refusal(self, message: str) -> HybridizeError:
         """The error for something a graph cannot hold, with the user's place."""

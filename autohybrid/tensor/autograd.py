@@ -165,6 +165,8 @@ class Function:
         self.saved_tensors = args
 
     def __call__(self, *inputs: NDArray) -> Any:
+        if state.builder is not None and state.recording:
+            state.builder.leave_graph(f"the gradient of the autograd.Function {type(self).__name__} is Python code")
         with pause(train_mode=state.training):
             outputs = self.forward(*inputs)
         single = isinstance(outputs, NDArray)

@@ -81,7 +81,7 @@ def invoke(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], out: Any = None) 
     if gives_numpy(op, inputs):
         for output in outputs:
             output.as_class(numpy=True)
-    if state.recording:
+    if state.recording or observing.observer is not None:
         record_call(op, attrs, xp, inputs, results, outputs)
     if targets is not None:
         _write_out(op, attrs, targets, outputs)
@@ -116,7 +116,7 @@ def _invoke_plain(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray], numpy: boo
     output = wrap(result[0] if type(result) is tuple else result, inputs[0]._ctx)
     if numpy:
         output.as_class(numpy=True)
-    if state.recording:
+    if state.recording or observing.observer is not None:
         record_call(op, attrs, xp, inputs, (output._data,), (output,))
     return output
 
@@ -222,7 +222,7 @@ def record_call(
     """Put a call on the tape when one of its inputs is on it. `results` are all raw outputs, `outputs` the visible."""
     if observing.observer is not None:
         observing.observer(op, outputs)
-    if not any([x._entry is not None for x in inputs]):
+    if not state.recording or not any([x._entry is not None for x in inputs]):
         return
     effect = None
     if op.backward_state is not None and state.training:

@@ -1,4 +1,4 @@
-"""Who is told of the operator calls that are recorded: nobody, except while two runs are compared call by call."""
+"""Who is told of operator calls: nobody, except while two runs are compared call by call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ observing = _Observing()
 
 @contextmanager
 def observed(observer: Observer) -> Iterator[None]:
-    """Tell `observer` the operator and the outputs (NDArrays) of every call this thread makes while recording."""
+    """Tell `observer` the operator and the outputs (NDArrays) of every call this thread makes."""
     before, observing.observer = observing.observer, observer
     try:
         yield

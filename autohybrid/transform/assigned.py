@@ -106,9 +106,9 @@ def _add_exits(node: cst.CSTNode, in_loop: bool, found: set[str]) -> None:
         if not in_loop:
             found.add("break" if isinstance(node, cst.Break) else "continue")
     elif not isinstance(node, (cst.FunctionDef, cst.Lambda, cst.BaseExpression, cst.BaseSmallStatement)):
-        in_loop = in_loop or isinstance(node, (cst.For, cst.While))
-        for child in children(node):
-            _add_exits(child, in_loop, found)
+        is_loop = isinstance(node, (cst.For, cst.While))
+        for child in children(node):  # the `else` of a loop is not in it
+            _add_exits(child, in_loop or (is_loop and not isinstance(child, cst.Else)), found)
 
 
 def has_exit(statements: Iterable[cst.CSTNode]) -> bool:

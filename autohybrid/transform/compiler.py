@@ -175,6 +175,10 @@ class CompiledBlock:
             raise self.findings.refuse(self.block, error) from error
         if first:
             self.findings.warn(self.block, _caller_level())
+        if builder.left is not None:
+            name = type(self.block).__name__
+            self._leave_graphs(f"{name} is not kept as a graph: {builder.left}, so it runs imperatively [AH904]")
+            return None
         if watch.found is not None or not functions.unchanged():
             why = f"{watch.found} gives another value" if watch.found else "it changes a global or a default argument"
             self._leave_graphs(

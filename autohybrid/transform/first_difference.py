@@ -56,12 +56,8 @@ def describe_first(
     function: GraphFunction, arrays: Sequence[NDArray], imperative: Callable[[list[NDArray]], None]
 ) -> str:
     """The first call at which the runs part, as the end of a message; empty when it cannot be told."""
-    recording, state.recording = state.recording, True  # only recorded calls are observed
-    try:
-        theirs = _observed_calls(lambda: imperative(_copies(arrays)))
-        ours = _graph_calls(function, _copies(arrays))
-    finally:
-        state.recording = recording
+    theirs = _observed_calls(lambda: imperative(_copies(arrays)))
+    ours = _graph_calls(function, _copies(arrays))
     found = _first_pair(theirs, ours)
     if found is not None:
         return found

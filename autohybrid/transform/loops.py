@@ -42,12 +42,14 @@ def _guarded(signal: Any, body: Body, item: Any, values: tuple[Any, ...], result
     )
 
 
-def build_while(test: Callable[..., Any], body: Body, values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...], Any]:
+def build_while(
+    test: Callable[..., Any], body: Body, values: tuple[Any, ...], has_else: bool
+) -> tuple[Any, tuple[Any, ...], Any]:
     """`while test(*values): body`: in Python as long as the condition is, as a loop node once it is a tensor."""
     while True:
         condition = test(*values)
         if isinstance(condition, NDArray):
-            return WhileLoop(test, body, values).build()
+            return WhileLoop(test, body, values, has_else).build()
         if not condition:
             return Signal.NEXT, values, NOTHING
         before, changes = tuple([own_copy(v) for v in values]), _changes_so_far()
@@ -59,7 +61,7 @@ def build_while(test: Callable[..., Any], body: Body, values: tuple[Any, ...]) -
                     "a `while` loop that a tensor ends with `break`, `continue` or `return` writes into an array, a "
                     "container or an attribute; rebind a name instead"
                 )
-            return WhileLoop(test, body, before).build()
+            return WhileLoop(test, body, before, has_else).build()
         values = after
         if signal != Signal.NEXT:
             return signal, values, result

@@ -20,7 +20,7 @@ from autohybrid.transform.lowered_text import LoweredText, OwnNames
 from autohybrid.version import __version__
 
 #: Changes whenever the lowering of some source changes.
-_FORMAT = 4
+_FORMAT = 5
 _memory: dict[str, list[tuple[dict[str, bool], LoweredText]]] = {}
 
 

@@ -92,7 +92,7 @@ class Lowering:
         return any(
             self._needs_exit_lowering(s)
             if isinstance(s, cst.If)
-            else isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and "return" in exits_in([s])
+            else isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and has_exit([s])
             for s in walk(statement, (cst.FunctionDef, cst.BaseExpression))
         )
 
@@ -126,8 +126,12 @@ class Lowering:
             new = new.with_changes(iter=self._expression(statement.iter))
         elif isinstance(statement, cst.While):
             new = new.with_changes(test=self.expressions.test(statement.test))
-        else:
+        if isinstance(statement, cst.With):
             new = new.with_changes(items=[self._expression(item) for item in statement.items])
+        elif statement.orelse is not None:
+            otherwise = self.block(list(_statements(statement.orelse.body)), Scope(inner.defined, scope.loop_variables))
+            block = _as_block(statement.orelse.body, otherwise)
+            new = new.with_changes(orelse=statement.orelse.with_changes(body=block))
         return new
 
     def _nested(self, statement: cst.FunctionDef, scope: Scope) -> Statement:
@@ -229,14 +233,13 @@ class Lowering:
     # -- loops ---------------------------------------------------------------------------------------------------------
     def _is_dynamic_loop(self, statement: cst.For | cst.While) -> bool:
         """Whether a tensor may decide when the loop ends."""
-        if statement.orelse is not None:
-            return False
         if isinstance(statement, cst.While) and not is_static(statement.test, self.names):
             return True
         inner = list(_statements(statement.body))
+        if statement.orelse is not None:
+            inner += _statements(statement.orelse.body)
         return any(isinstance(s, cst.If) and self._needs_exit_lowering(s) for s in inner) or any(
-            isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and "return" in exits_in([s])
-            for s in inner
+            isinstance(s, (cst.For, cst.While)) and self._is_dynamic_loop(s) and has_exit([s]) for s in inner
         )
 
     def _loop(self, statement: cst.For | cst.While, rest: Statements, scope: Scope) -> Statements:
@@ -259,14 +262,16 @@ class Lowering:
         else:
             test = self._fresh("test")
             out.append(self._function(test, variables, [_return(self.expressions.test(statement.test))]))
-            out.append(
-                cst.parse_statement(f"{unpack} = {self.runtime}.while_loop({test}, {name}, {_tuple_text(variables)})")
-            )
+            arguments = f"{test}, {name}, {_tuple_text(variables)}{', True' if statement.orelse is not None else ''}"
+            out.append(cst.parse_statement(f"{unpack} = {self.runtime}.while_loop({arguments})"))
         scope.defined |= {*variables, signal, result}
+        after: Statements = []
         if "return" in exits_in(_statements(statement.body)):
-            ended = cst.parse_statement(f"if {self.runtime}.returned({signal}):\n    return {result}")
-            return [*out, *self.block([ended, *rest], scope)]
-        return [*out, *self.block(rest, scope)]
+            after.append(cst.parse_statement(f"if {self.runtime}.returned({signal}):\n    return {result}"))
+        if statement.orelse is not None:
+            exhausted = cst.parse_expression(f"{self.runtime}.exhausted({signal})")
+            after.append(cst.If(exhausted, statement.orelse.body))
+        return [*out, *self.block([*after, *rest], scope)]
 
     # -- pieces --------------------------------------------------------------------------------------------------------
     def _function(self, name: str, parameters: Sequence[str], body: Statements, bound: bool = False) -> cst.FunctionDef:

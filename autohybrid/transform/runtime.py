@@ -48,9 +48,11 @@ class Runtime:
             return then(*values) if test else otherwise(*values)
         return build_branch(test, then, otherwise, values)
 
-    def while_loop(self, test: Callable[..., Any], body: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    def while_loop(
+        self, test: Callable[..., Any], body: Callable[..., Any], values: tuple[Any, ...], has_else: bool = False
+    ) -> Any:
         """`while test: body`; the body takes the variables it assigns, and returns (signal, variables, result)."""
-        return build_while(test, body, values)
+        return build_while(test, body, values, has_else)
 
     def for_loop(self, items: Any, body: Callable[..., Any], values: tuple[Any, ...]) -> Any:
         """`for item in items: body`, unrolled; `body(item, *variables)` as in `while_loop`."""
@@ -59,6 +61,10 @@ class Runtime:
     def returned(self, signal: Any) -> Any:
         """Whether a loop ended with `return`."""
         return signal is Signal.RETURN if not is_tensor(signal) else signal == float(Signal.RETURN.value)
+
+    def exhausted(self, signal: Any) -> Any:
+        """Whether a loop came to its end: its `else` runs."""
+        return signal is Signal.NEXT if not is_tensor(signal) else signal == float(Signal.NEXT.value)
 
     def and_(self, first: Any, *rest: Callable[[], Any]) -> Any:
         """`first and ...`, the later operands evaluated only when needed."""

@@ -68,11 +68,12 @@ class _Start:
 class WhileLoop:
     """`while test(*values): body` for one loop; see the module."""
 
-    def __init__(self, test: Callable[..., Any], body: Body, values: tuple[Any, ...]) -> None:
+    def __init__(self, test: Callable[..., Any], body: Body, values: tuple[Any, ...], has_else: bool) -> None:
         self.builder: Builder = state.builder
         self.test = test
         self.body = body
         self.given = values
+        self.has_else = has_else
 
     def build(self) -> tuple[Any, tuple[Any, ...], Any]:
         """Stage the loop: how it ended, the variables after it, and what `return` gave.
@@ -223,7 +224,9 @@ class WhileLoop:
         values, result = self._with_flags(heads, first, structure, start)
         values = tuple([refill(self.given[i], v) if i in start.kept else v for i, v in enumerate(values)])
         if isinstance(start.result, Nothing):
-            return Signal.NEXT, values, NOTHING
+            result = NOTHING
+            if not self.has_else:  # nothing asks how the loop ended
+                return Signal.NEXT, values, result
         return builder.tensor(heads[0], first[0]._ctx), values, result
 
 

@@ -115,6 +115,25 @@ def test_first_call_of_another_graph_is_named(monkeypatch: pytest.MonkeyPatch, r
     assert f"{__file__}:{line_of('z = F.exp(z)')}:" in text
 
 
+class Paused(HybridBlock):
+    """The first wrong value is computed while recording is paused."""
+
+    def hybrid_forward(self, F, x):  # type: ignore[no-untyped-def]
+        with autograd.pause():
+            weights = F.exp(F.sin(x))
+        return F.relu(weights * x) + weights.sum()
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_first_call_in_a_pause_is_named(monkeypatch: pytest.MonkeyPatch, record: bool) -> None:
+    from autohybrid.transform.runtime import Runtime
+
+    monkeypatch.setattr(Runtime, "sin", lambda self, x: nd.sin(x * 1.5), raising=False)
+    text = refusal(Paused(), record)
+    assert "first at `sin`" in text
+    assert f"{__file__}:{line_of('F.exp(F.sin(x))')}:" in text
+
+
 def test_first_call_with_another_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values agree, and the imperative gradient is another one."""
     from autohybrid.transform.runtime import Runtime
