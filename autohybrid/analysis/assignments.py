@@ -67,6 +67,7 @@ def _named(value: Tensor, name: str, source: ast.expr) -> Tensor:
         value.single,
         origin=named,
         reduced=value.reduced,
+        like=value.shape_origin,
     )
 
 

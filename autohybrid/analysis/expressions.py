@@ -117,6 +117,7 @@ def arithmetic_result(frame: Frame, left: Value, right: Value, node: ast.AST) ->
         shape=shape,
         origin=frame.origin(node, "`{}` is a tensor", cause),
         reduced=tensors[0].reduced if len(tensors) == 1 else None,
+        like=cause.shape_origin,  # a graph has only equal shapes here
     )
 
 
@@ -194,7 +195,7 @@ def shapes_differ(left: Tensor, right: Tensor) -> str:
     """``"differ"`` when two known shapes are not equal, ``"may"`` when a shape with sizes of 1 meets a tensor whose
     shape is not known, or a sum over axes the tensor it was made of; else an empty text."""
     for one, other in ((left, right), (right, left)):
-        if one.reduced is not None and one.reduced is other.origin:
+        if one.reduced is not None and one.reduced is other.shape_origin:
             return "may"
     if left.shape is not None and right.shape is not None:
         if len(left.shape) != len(right.shape):

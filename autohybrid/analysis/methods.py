@@ -12,7 +12,7 @@ from autohybrid.analysis.events import EventKind
 from autohybrid.analysis.evidence import TENSOR
 from autohybrid.analysis.frame import Arguments, Frame
 from autohybrid.analysis.mxnet_names import method_facts, operator_facts
-from autohybrid.analysis.operators import note_tensors, outputs_of, reduced_origin
+from autohybrid.analysis.operators import note_tensors, outputs_of, reduced_origin, same_shape
 from autohybrid.analysis.subscripts import iterate, subscript
 from autohybrid.analysis.values import (
     ANY,
@@ -94,6 +94,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, name: str, arguments: Argum
         depends=tensor.depends or any(tensors_in(value)[0] is not None for value in arguments.all),
         origin=frame.origin(node, "`{}` is a tensor", tensor),
         reduced=reduced_origin(name, tensor, arguments_after_self(arguments)),
+        like=same_shape(name, tensor),
     )
     return outputs_of(frame, name, arguments_after_self(arguments), one)
 

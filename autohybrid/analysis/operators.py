@@ -44,10 +44,17 @@ _ELEMENTWISE = MappingProxyType({"maximum": "maximum", "minimum": "minimum", "po
 _COMMON_KEYWORDS = frozenset("name out attr dtype ctx lr_mult wd_mult __layout__ num_args".split())
 _CREATION = frozenset("zeros ones full arange eye linspace empty array".split())
 _NO_OUTPUT = frozenset({"waitall", "save"})
-# The place of `keepdims` among the arguments of reductions, behind that of `axis`.
-_REDUCTIONS = MappingProxyType({"sum": 2, "mean": 2, "max": 2, "min": 2, "prod": 2, "nansum": 2, "nanprod": 2})
+# The places of `axis` and `keepdims` among the arguments of reductions.
+_REDUCTIONS = MappingProxyType(
+    {
+        **dict.fromkeys(("sum", "mean", "max", "min", "prod", "nansum", "nanprod", "argmax", "argmin"), (1, 2)),
+        "norm": (2, 4),
+    }
+)
 _MAPS = frozenset(
-    "sqrt rsqrt cbrt exp log log2 log10 abs square reciprocal negative sigmoid tanh relu identity".split()
+    "sqrt rsqrt cbrt rcbrt exp expm1 log log2 log10 log1p abs sign square reciprocal negative sigmoid tanh relu"
+    " softsign erf erfinv sin cos arctan floor ceil round rint clip identity stop_gradient BlockGrad Activation"
+    " LeakyReLU Cast cast softmax log_softmax softmin Dropout zeros_like ones_like".split()
 )
 MAX_OUTPUTS = 12
 
@@ -119,7 +126,14 @@ def _result(
     depends = depends or any(isinstance(value, Parameter) for value in arguments.all)
     origin = frame.origin(node, "`{}` is a tensor", _graph_tensor(parts))
     reduced = reduced_origin(name, arguments.get(0, "data"), arguments)
-    return outputs_of(frame, name, arguments, Tensor(graph=graph, depends=depends, origin=origin, reduced=reduced))
+    like = same_shape(name, arguments.get(0, "data"))
+    one = Tensor(graph=graph, depends=depends, origin=origin, reduced=reduced, like=like)
+    return outputs_of(frame, name, arguments, one)
+
+
+def same_shape(name: str, operand: Value | None) -> Origin | None:
+    """What stands for the shape of the result of an operator that keeps the shape of its operand."""
+    return operand.shape_origin if name in _MAPS and isinstance(operand, Tensor) else None
 
 
 def reduced_origin(name: str, operand: Value | None, arguments: Arguments) -> Origin | None:
@@ -131,9 +145,10 @@ def reduced_origin(name: str, operand: Value | None, arguments: Arguments) -> Or
         return operand.reduced
     if name not in _REDUCTIONS or arguments.double_star is not None:
         return None
-    keeps, axis = arguments.get(_REDUCTIONS[name], "keepdims"), arguments.get(_REDUCTIONS[name] - 1, "axis")
+    axis_place, keeps_place = _REDUCTIONS[name]
+    keeps, axis = arguments.get(keeps_place, "keepdims"), arguments.get(axis_place, "axis")
     if keeps == TRUE or ((axis is None or is_none(axis)) and "exclude" not in arguments.keywords):
-        return operand.origin
+        return operand.shape_origin
     return None
 
 
@@ -293,6 +308,7 @@ def _check_keywords(frame: Frame, name: str, facts: OperatorFacts | None, argume
             keyword=given,
             closest=most_alike(given, known, 0.6),
             only_array=only_array,
+            ignored=signature is None and not exact,
             call=frame.text(node),
         )
 

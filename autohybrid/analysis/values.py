@@ -94,7 +94,8 @@ class Tensor(Value):
     `sure`: certainly one tensor; `listlike`: the code treats it as a list of tensors; `key`: the argument it is, while
     unchanged; `depends`: its value depends on an input or parameter; `shape`: sizes, None for an unknown one;
     `single`: the operator that could have had several outputs and has one; `reduced`: the origin of the tensor over
-    whose axes it was summed (or averaged, ...) so that it broadcasts against that tensor.
+    whose axes it was summed (or averaged, ...) so that it broadcasts against that tensor; `like`: the origin of the
+    tensor whose shape it has, where that is another one (see `shape_origin`).
     """
 
     graph: bool = True
@@ -106,6 +107,12 @@ class Tensor(Value):
     single: str = ""
     origin: Origin | None = field(default=None, compare=False)
     reduced: Origin | None = field(default=None, compare=False)
+    like: Origin | None = field(default=None, compare=False)
+
+    @property
+    def shape_origin(self) -> Origin | None:
+        """What stands for its shape: tensors with the same one have equal shapes, whatever these are."""
+        return self.origin if self.like is None else self.like
 
 
 @record

@@ -1,7 +1,8 @@
 """AH504 elementwise-broadcast: an operator meets two shapes, which only arrays broadcast.
 
 What it finds: `+ - * / % **`, comparisons, `F.maximum`, `F.minimum`, `F.power` where the shapes are known to differ,
-or where a parameter with a size of 1 meets another tensor, or a sum, mean or maximum the tensor it was made of.
+or where a parameter with a size of 1 meets another tensor, or a sum, mean, maximum or norm the tensor it was made of,
+or one of the same shape.
 
 Why a graph cannot express it: these become element-wise operators in a graph, which want equal shapes.
 
@@ -66,6 +67,7 @@ RULE = Rule(
     check=check,
     valid=(
         Valid(forward("return F.sum(x, axis=1) * F.max(x, axis=1)")),
+        Valid(forward("return F.exp(F.mean(x, axis=1, keepdims=True)) - F.mean(F.exp(x), axis=1, keepdims=True)")),
         Valid(
             forward("return F.broadcast_mul(x, s)", inputs="x, s", init="self.s = self.params.get('s', shape=(1, 6))")
         ),
@@ -98,6 +100,12 @@ RULE = Rule(
             ("y - y.mean(axis=1, keepdims=True)",),
             Confidence.LIKELY,
             fixed=("return F.broadcast_sub(y, y.mean(axis=1, keepdims=True))",),
+        ),
+        Invalid(
+            forward("return x / F.sqrt(F.sum(x * x, axis=1, keepdims=True) + 1e-5)"),
+            ("x / F.sqrt(F.sum(x * x, axis=1, keepdims=True) + 1e-5)",),
+            Confidence.LIKELY,
+            fixed=("return F.broadcast_div(x, F.sqrt(F.sum(x * x, axis=1, keepdims=True) + 1e-5))",),
         ),
     ),
 )

@@ -2,7 +2,8 @@
 
 What it finds: `F.concat(x, y, axis=1)` and other keywords that the operator does not have.
 
-Why a graph cannot express it: the attributes of an operator are fixed; a Symbol checks them when it is made.
+Why a graph cannot express it: the attributes of an operator are fixed; a Symbol checks them when it is made. Operators
+without any attributes check nothing: there the keyword has no effect, and the finding is a warning.
 
 Example: `F.softmax(x, dim=1)`
 
@@ -12,10 +13,12 @@ Fix safety: unsafe: the closest name is a guess.
 
 When to suppress: when a newer version of the operator has it.
 
-MXNet 1.9.1: MXNetError: Cannot find argument, in both modes.
+MXNet 1.9.1: MXNetError: Cannot find argument, in both modes; `F.relu(x, axis=1)` and other operators without
+attributes ignore the keyword, in both modes.
 """
 
 from autohybrid.analysis.events import Event, EventKind
+from autohybrid.diagnostics.model import Confidence
 from autohybrid.diagnostics.rule import Finding, Invalid, Rule, Valid, forward
 
 
@@ -25,6 +28,10 @@ def check(event: Event) -> Finding | None:
         return None
     keyword, closest = event.get("keyword"), event.get("closest")
     message = f"`F.{event.name}` takes no `{keyword}`"
+    if event.data.get("ignored"):
+        return Finding(
+            f"{message} and ignores it", f"leave it out, or did you mean `{closest}`?" if closest else "leave it out"
+        )
     return Finding(
         message, f"did you mean `{closest}`?" if closest else "see the page of the operator for its keywords"
     )
@@ -53,5 +60,6 @@ RULE = Rule(
             ("axis=(1, 0)",),
             fixed=("return F.transpose(x, axes=(1, 0))",),
         ),
+        Invalid(forward("return F.relu(x, axis=1)"), ("axis=1",), Confidence.LIKELY, raises=False),
     ),
 )

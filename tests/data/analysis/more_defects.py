@@ -190,3 +190,25 @@ class Keyword(HybridBlock):
 class WithObject(HybridBlock):
     def hybrid_forward(self, F, x):
         return Pair(F.relu(x), x * 2)  # AH605
+
+
+class SameShape(HybridBlock):
+    """Sums that keep their axes, against tensors of the shape of what was summed."""
+
+    def hybrid_forward(self, F, x):
+        unit = x / F.sqrt(F.sum(x * x, axis=1, keepdims=True))  # AH504
+        normed = F.tanh(x) / F.norm(x, axis=1, keepdims=True)  # AH504
+        soft = F.exp(x) / F.sum(F.exp(x), axis=-1, keepdims=True)  # AH504
+        y = F.relu(x)
+        y -= F.mean(x, axis=1, keepdims=True)  # AH109
+        z = F.relu(x)
+        z = z - F.mean(x, axis=1, keepdims=True)  # AH504
+        best = (x * 2).relu() == F.argmax(x, axis=1, keepdims=True)  # AH504
+        kept = F.max(x, axis=1, keepdims=True) - F.min(x, axis=1, keepdims=True)
+        pooled = F.Pooling(x, kernel=(2, 2)) - F.sum(x, axis=1)
+        return unit, normed, soft, y, z, best, kept, pooled
+
+
+class Ignored(HybridBlock):
+    def hybrid_forward(self, F, x):
+        return F.relu(x, axis=1) + F.where(x, x, x, how=1)  # AH707
