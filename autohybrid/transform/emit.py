@@ -28,15 +28,19 @@ def compile_lowered(
         places.move(node)
         if mangling is not None:
             mangling.spell(node)
-    free = {name: cell for name, cell in _closure(function).items() if name != "__class__"}
-    factory = ast.parse(f"def {_FACTORY}({', '.join([*free, '__class__'])}):\n    pass\n    return {definition.name}")
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    cells["__class__"] = types.CellType(owner)
+    factory = ast.parse(f"def {_FACTORY}({', '.join(cells)}):\n    pass\n    return {definition.name}")
     outer = factory.body[0]
     assert isinstance(outer, ast.FunctionDef)
     outer.body[0] = definition
     namespace: dict[str, Any] = {}
     exec(compile(factory, function.__code__.co_filename, "exec"), function.__globals__, namespace)
-    made: Any = namespace[_FACTORY](*free.values(), owner)
-    made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    code = namespace[_FACTORY](*cells.values()).__code__
+    # The cells are those of the function itself: what the enclosing function assigns later is seen here too.
+    closure = tuple([cells.get(name) or types.CellType() for name in code.co_freevars])
+    made: Any = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__, made.__doc__ = function.__qualname__, function.__doc__
     made.source = lowered.text
     return made  # type: ignore[no-any-return]
@@ -68,16 +72,6 @@ def _strip(definition: ast.FunctionDef) -> None:
 
 def _none_for(default: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Constant(None), default)
-
-
-def _closure(function: types.FunctionType) -> dict[str, Any]:
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:  # not assigned yet: the name stays unbound, as it is for the function itself
-            continue
-    return found
 
 
 class _Places:

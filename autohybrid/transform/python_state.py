@@ -1,8 +1,9 @@
-"""Python's own state that a block's code depends on: module globals, default arguments, and sources of randomness.
+"""Python's own state that a block's code depends on: module globals, variables of enclosing functions, default
+arguments, and sources of randomness.
 
-A graph is only kept while what it was built from is unchanged. Globals and defaults are compared at each call (few
-functions read any); code that changes them itself, or draws on `random`, `numpy.random` or the clock, is volatile: it
-has to run at every call.
+A graph is only kept while what it was built from is unchanged. Such variables are compared at each call (few functions
+read any); code that changes them itself, or draws on `random`, `numpy.random` or the clock, is volatile: it has to run
+at every call.
 """
 
 from __future__ import annotations
@@ -19,20 +20,25 @@ from typing import Any
 
 import numpy as np
 
+from autohybrid.tensor.array import NDArray
+
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 _CONSTANTS = (bool, int, float, str, bytes, type(None))
 _CONTAINERS = (list, dict, tuple, set)
 _CLOCKS = (time.time, time.time_ns, time.perf_counter, time.monotonic, time.process_time)
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
+#: What variables are watched for; functions, modules and classes hardly change.
+_WATCHED = (*_CONSTANTS, *_CONTAINERS, NDArray)
 _DEPTH = 3
 
 
 class FunctionsUsed:
-    """The user's functions that ran while a graph was built, with the globals and defaults they read."""
+    """The user's functions that ran while a graph was built, with the variables outside and the defaults they read."""
 
     def __init__(self) -> None:
         self._functions: set[types.FunctionType] = set()
         self._globals: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
+        self._cells: dict[int, tuple[types.CellType, Any]] = {}
         self._defaults: list[tuple[tuple[Any, ...], Any]] = []
 
     def enter(self, function: types.FunctionType) -> None:
@@ -43,22 +49,45 @@ class FunctionsUsed:
         namespace = function.__globals__
         for name in _names(function.__code__):
             value = namespace.get(name)
-            if name in namespace and isinstance(value, (*_CONSTANTS, *_CONTAINERS)):
+            if name in namespace and isinstance(value, _WATCHED):
                 self._globals.setdefault((id(namespace), name), (namespace, name, token(value)))
+        for cell in () if self._is_inside(function) else function.__closure__ or ():
+            if isinstance(_content(cell), (*_WATCHED, _Unbound)):
+                self._cells.setdefault(id(cell), (cell, token(_content(cell))))
         changeable = tuple(v for v in (function.__defaults__ or ()) if isinstance(v, _CONTAINERS))
         if changeable:
             self._defaults.append((changeable, token(changeable)))
 
+    def _is_inside(self, function: types.FunctionType) -> bool:
+        """Whether a function was made by one of those that run: its variables are of this call, or known from that."""
+        return any(function.__qualname__.startswith(f"{f.__qualname__}.<locals>.") for f in self._functions)
+
     @property
     def depends_on_state(self) -> bool:
         """Whether there is anything to compare."""
-        return bool(self._globals or self._defaults)
+        return bool(self._globals or self._cells or self._defaults)
 
     def unchanged(self) -> bool:
-        """Whether every global and default has the value it had then."""
-        return all(token(space.get(name)) == before for space, name, before in self._globals.values()) and all(
-            token(values) == before for values, before in self._defaults
+        """Whether every variable and default has the value it had then."""
+        return (
+            all(token(space.get(name)) == before for space, name, before in self._globals.values())
+            and all(token(_content(cell)) == before for cell, before in self._cells.values())
+            and all(token(values) == before for values, before in self._defaults)
         )
+
+
+class _Unbound:
+    """What a variable of an enclosing function holds before it is assigned."""
+
+
+_UNBOUND = _Unbound()
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _UNBOUND
 
 
 def token(value: Any, depth: int = _DEPTH) -> Any:
