@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autohybrid.errors import MXNetError
-from autohybrid.tensor.attrs import Attrs
+from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.linalg import matrix_shape, same_real
 from autohybrid.tensor.opdef import GradNode, OpDef, Sample, Shape, Shapes
 from autohybrid.tensor.shapes import same_shape, unify
@@ -31,22 +31,37 @@ def _mirrored(F: Any, x: Any) -> Any:
     return F._matrix_triangle(x) + F._matrix_transpose(F._matrix_triangle(x, offset=-1))
 
 
+#: MXNet's lists of attributes leave it out, and its operators heed it.
+_LOWER = Attr("lower", "bool", True, doc="whether the triangular matrix is the lower one, L; else its transpose")
+
+
+def _lower_one(F: Any, node: GradNode, x: Any) -> Any:
+    """A factor or its gradient as it would be with `lower=True`, and the way back."""
+    return x if node.attrs.lower else F._matrix_transpose(x)
+
+
+def _potrf(xp: Any, attrs: Attrs, a: Any) -> Any:
+    factor = xp.linalg.cholesky(a)
+    return factor if attrs.lower else xp.ascontiguousarray(factor.swapaxes(-1, -2))
+
+
 def _potrf_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    factor = node.outputs[0]
-    middle = _mirrored(F, F._linalg_gemm2(factor, F._matrix_triangle(heads[0]), transpose_a=True))
+    factor, head = (_lower_one(F, node, x) for x in (node.outputs[0], heads[0]))
+    middle = _mirrored(F, F._linalg_gemm2(factor, F._matrix_triangle(head), transpose_a=True))
     half = F._linalg_trsm(factor, middle, transpose=True)
     return F._linalg_trsm(factor, half, rightside=True, alpha=0.5)
 
 
 def _potri(xp: Any, attrs: Attrs, a: Any) -> Any:
-    inverse = xp.linalg.inv(xp.tril(a))
+    inverse = xp.linalg.inv(xp.tril(a if attrs.lower else a.swapaxes(-1, -2)))
     return xp.matmul(inverse.swapaxes(-1, -2), inverse)
 
 
 def _potri_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
-    factor, inverse = node.inputs[0], node.outputs[0]
+    factor, inverse = _lower_one(F, node, node.inputs[0]), node.outputs[0]
     both = F._linalg_gemm2(inverse, heads[0] + F._matrix_transpose(heads[0]))
-    return F._matrix_triangle(F._linalg_trsm(factor, both, transpose=True, rightside=True, alpha=-1.0))
+    found = F._matrix_triangle(F._linalg_trsm(factor, both, transpose=True, rightside=True, alpha=-1.0))
+    return _lower_one(F, node, found)
 
 
 def _inverse_grad(F: Any, node: GradNode, heads: Sequence[Any]) -> Any:
@@ -162,19 +177,21 @@ def _record(
 OPERATORS = (
     _record(
         "potrf",
-        lambda xp, attrs, a: xp.linalg.cholesky(a),
+        _potrf,
         _potrf_grad,
-        """The lower triangular L with A = L L^T of a symmetric positive definite A.""",
+        """The lower triangular L with A = L L^T of a symmetric positive definite A; L^T with `lower=False`.""",
         _POSITIVE,
         True,
+        attrs=(_LOWER,),
         aliases=("linalg_potrf",),
     ),
     _record(
         "potri",
         _potri,
         _potri_grad,
-        "The inverse of L L^T, where A holds the lower triangular L.",
+        "The inverse of L L^T, where A holds the lower triangular L, or L^T with `lower=False`.",
         _GENERAL,
+        attrs=(_LOWER,),
         aliases=("linalg_potri",),
     ),
     _record(
