@@ -15,6 +15,9 @@ from autohybrid.tensor.arithmetic import BINARY, Binary, apply_binary
 from autohybrid.tensor.array import NDArray
 from autohybrid.tensor.frontend import BoundCall
 from autohybrid.tensor.imperative import call_operator
+from autohybrid.tensor.numpy_arithmetic import Function
+from autohybrid.tensor.numpy_arithmetic import apply as apply_numpy
+from autohybrid.tensor.numpy_dialect import Dialect
 from autohybrid.tensor.opdef import Shape
 from autohybrid.tensor.shapes import same_shape, unify
 from autohybrid.tensor.tape import state
@@ -66,6 +69,14 @@ class DeferredTensor:
             if isinstance(value, DeferredTensor) and isinstance(other, NDArray) and value._parameter._data is None:
                 value.fill(unify(value.known_shape(), shape_of(other)), row.elementwise)
         return apply_binary(row, _array_of(lhs), _array_of(rhs))
+
+    @staticmethod
+    def __tensor_numpy__(F: Dialect, row: Function, x1: Any, x2: Any) -> Any:
+        """The same in numpy mode."""
+        for value, other in ((x1, x2), (x2, x1)):
+            if isinstance(value, DeferredTensor) and isinstance(other, NDArray) and value._parameter._data is None:
+                value.fill(unify(value.known_shape(), shape_of(other)), row.pair)
+        return apply_numpy(F, row, _array_of(x1), _array_of(x2))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.array(), name)

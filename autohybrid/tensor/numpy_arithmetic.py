@@ -70,6 +70,10 @@ def apply(F: Dialect, row: Function, x1: Any, x2: Any, out: Any = None) -> Any:
         return F.call(row.reflected, x2, out=out, **_number(F, x1, True))
     elif _is_number(x1) and _is_number(x2):
         return getattr(np, row.names[0])(x1, x2)
+    for value in (x1, x2):
+        delegate = getattr(type(value), "__tensor_numpy__", None)
+        if delegate is not None:
+            return delegate(F, row, x1, x2)
     wrong = x2 if F.is_tensor(x1) or _is_number(x1) else x1
     raise TypeError(f"{row.names[0]}: an operand of type {type(wrong).__name__} is neither an mx.np array nor a number")
 

@@ -73,7 +73,12 @@ class ndarray(NDArray):
         return values if self._ctx.device_type == "cpu" or self.ndim == 0 else f"{values} @{self._ctx}"
 
     def __format__(self, text: str) -> str:
-        return format(self.item(), text) if self.ndim == 0 else format(str(self), text)
+        """Numbers are formatted as numbers. Raises TypeError for a format given to anything with axes."""
+        if self.ndim == 0:
+            return format(self.item(), text)
+        if text:
+            raise TypeError("unsupported format string passed to an mx.np array with axes")
+        return str(self)
 
     def __round__(self, n: int = 0) -> Any:
         return self.round(n)

@@ -25,6 +25,11 @@ def get_item(self: NDArray, key: Any) -> NDArray:
         return indexing.get_item(self, key).as_class(numpy=True)
     if key is Ellipsis or (isinstance(key, tuple) and (not key or (len(key) == 1 and key[0] is Ellipsis))):
         return self
+    if _is_mask(key) and _shape_of_mask(key) == ():
+        # One truth value keeps or drops the whole array, along a new axis.
+        keeps = bool(key.item() if isinstance(key, NDArray) else key)
+        whole = _reshaped(self, (1, *self.shape))
+        return whole if keeps else _nothing(self, (0, *self.shape))
     key = _without_masks(self, key)
     if not self.shape:
         return _of_scalar(self, key)
@@ -136,6 +141,10 @@ def _is_mask(part: Any) -> bool:
     return False
 
 
+def _shape_of_mask(mask: Any) -> tuple[int, ...]:
+    return tuple(mask.shape) if hasattr(mask, "shape") else np.shape(mask)
+
+
 def _mask_in(key: Any) -> Any:
     """The first boolean array in a key; None if there is none."""
     parts = key if isinstance(key, tuple) else (key,)
@@ -173,7 +182,7 @@ def _width(part: Any) -> int:
     """How many axes a part of a key takes."""
     if part is None:
         return 0
-    return np.ndim(part if not isinstance(part, NDArray) else np.empty(part.shape)) if _is_mask(part) else 1
+    return len(_shape_of_mask(part)) if _is_mask(part) else 1
 
 
 def install(cls: type[NDArray]) -> None:

@@ -146,6 +146,11 @@ def test_truth_length_and_iteration() -> None:
     with pytest.raises(TypeError):
         len(np.array(1.0))
     assert [float(row.sum()) for row in np.ones((2, 3))] == [3, 3]
+    with pytest.raises(TypeError, match="format"):
+        f"{np.array([1.5]):.2f}"
+    assert f"{np.array([1.5])}" == "[1.5]"
+    x = np.ones((2, 3))
+    assert x[np.array(True, dtype="bool")].shape == (1, 2, 3) and x[np.array(1) > 2].shape == (0, 2, 3)
     assert f"{np.array(1.5):.2f}" == "1.50" and float(np.array(2.5)) == 2.5
 
 

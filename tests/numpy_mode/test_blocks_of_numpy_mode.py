@@ -135,6 +135,24 @@ def test_losses_are_those_of_classic_arrays(loss: Any) -> None:
 
 
 @pytest.mark.parametrize("hybridize", [False, True])
+def test_a_parameter_of_unknown_shape_takes_that_of_its_partner(hybridize: bool) -> None:
+    class Scale(nn.HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = self.params.get("w", allow_deferred_init=True, init="ones")
+
+        def hybrid_forward(self, F: Any, x: Any, w: Any) -> Any:
+            return x * w + F.np.dot(x, x.T).sum()
+
+    net = Scale()
+    net.initialize()
+    if hybridize:
+        net.hybridize(fallback=False)
+    assert net(np.ones((2, 3))).tolist() == [[13] * 3] * 2
+    assert net.w.shape == (2, 3)
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
 def test_training(hybridize: bool) -> None:
     mx.random.seed(3)
     weights = onp.array([[2.0, -3.4]], dtype="float32")
