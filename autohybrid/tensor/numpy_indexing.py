@@ -83,8 +83,7 @@ def set_item(self: NDArray, key: Any, value: Any) -> None:
         _set_staged(builder, self, key, value)
         return
     refuse_inplace(self)
-    plain = value if not isinstance(value, NDArray) else None
-    recorded = state.recording and plain is None and value._entry is not None
+    recorded = state.recording and isinstance(value, NDArray) and value._entry is not None
     if recorded and self.shape:
         indexing.set_item(self, _without_masks(self, key), value)
         return
@@ -99,13 +98,13 @@ def _device_key(self: NDArray, key: Any, xp: Any) -> Any:
     """The key as the array library takes it: index arrays as integers on the device."""
 
     def part(k: Any) -> Any:
-        if isinstance(k, NDArray):
-            data = k._data
-            return data if data.dtype.kind in "biu" else data.astype("int64")
         if isinstance(k, (list, np.ndarray)):
-            found = np.asarray(indexing._on_host(k) if isinstance(k, NDArray) else k)
-            return xp.asarray(found if found.dtype.kind in "biu" else found.astype("int64"))
-        return k
+            k = xp.asarray(k)
+        elif isinstance(k, NDArray):
+            k = k._data
+        else:
+            return k
+        return k if k.dtype.kind in "biu" else k.astype("int64")
 
     return tuple(part(k) for k in key) if isinstance(key, tuple) else part(key)
 
