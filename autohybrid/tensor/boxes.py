@@ -35,6 +35,10 @@ def _area(xp: Any, low: Any, high: Any) -> Any:
     return size[..., 0] * size[..., 1]
 
 
+#: How many pairs of boxes are compared in one go; their intermediate results then stay in the cache.
+_PAIRS_AT_ONCE = 1 << 16
+
+
 def suppress(
     xp: Any, boxes: Any, alive: Any, classes: Any, threshold: float, steps: int, inclusive: bool = False
 ) -> Any:
@@ -44,13 +48,19 @@ def suppress(
     that overlap it by more than `threshold` (`inclusive`: or exactly so much).
     """
     alive = alive.copy()
-    order = xp.arange(boxes.shape[1])
-    for i in range(min(steps, boxes.shape[1] - 1)):
-        shared = overlaps(xp, boxes[:, i : i + 1], boxes)
-        hit = (shared >= threshold if inclusive else shared > threshold) & (order > i) & alive[:, i : i + 1]
+    batch, count = boxes.shape[:2]
+    steps = min(steps, count - 1)
+    block = max(1, _PAIRS_AT_ONCE // max(1, batch * count))
+    for start in range(0, steps, block):
+        stop = min(start + block, steps)
+        # All overlaps of some boxes with those behind the first of them; what they remove is then only looked up.
+        shared = overlaps(xp, boxes[:, start:stop, None], boxes[:, None, start:])
+        hits = shared >= threshold if inclusive else shared > threshold
         if classes is not None:
-            hit &= classes == classes[:, i : i + 1]
-        alive &= ~hit
+            hits &= classes[:, start:stop, None] == classes[:, None, start:]
+        spared = ~hits
+        for i in range(start, stop):
+            alive[:, i + 1 :] &= spared[:, i - start, i + 1 - start :] | ~alive[:, i : i + 1]
     return alive
 
 

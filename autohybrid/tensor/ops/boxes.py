@@ -73,8 +73,12 @@ def _nms(xp: Any, attrs: Attrs, data: Any) -> tuple[Any, Any]:
     coordinates = slice(attrs.coord_start, attrs.coord_start + 4)
     corners = to_corners(xp, sorted_rows[:, :, coordinates], attrs.in_format == "center")
     classes = None if attrs.force_suppress or attrs.id_index < 0 else sorted_rows[:, :, attrs.id_index]
-    steps = rows if attrs.topk < 0 else min(attrs.topk, rows)
-    alive = suppress(xp, corners, alive, classes, attrs.overlap_thresh, steps)
+    if attrs.topk < 0:
+        alive = suppress(xp, corners, alive, classes, attrs.overlap_thresh, rows)
+    else:  # behind the best `topk` none is alive
+        best = slice(0, attrs.topk)
+        near = None if classes is None else classes[:, best]
+        alive[:, best] = suppress(xp, corners[:, best], alive[:, best], near, attrs.overlap_thresh, attrs.topk)
     front = xp.argsort(~alive, axis=1, kind="stable")
     alive = xp.take_along_axis(alive, front, axis=1)
     result = xp.take_along_axis(sorted_rows, front[:, :, None], axis=1)

@@ -148,8 +148,11 @@ def _detection(xp: Any, attrs: Attrs, scores: Any, moves: Any, anchor: Any) -> A
     limit = count if attrs.nms_topk <= 0 else min(attrs.nms_topk, count)
     ranked = xp.arange(count) < limit
     labels = rows[:, :, 0]
-    own = None if attrs.force_suppress else labels
-    alive = suppress(xp, rows[:, :, 2:], kept & ranked, own, attrs.nms_threshold, limit, inclusive=True)
+    own = None if attrs.force_suppress else labels[:, :limit]
+    alive = kept & ranked
+    alive[:, :limit] = suppress(
+        xp, rows[:, :limit, 2:], alive[:, :limit], own, attrs.nms_threshold, limit, inclusive=True
+    )
     rows[:, :, 0] = xp.where(alive, labels, -1)
     # Behind `nms_topk` MXNet leaves detections in the order of the anchors, without a class.
     rest = xp.take_along_axis(columns, in_order[:, :, None], axis=1)
