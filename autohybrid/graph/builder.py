@@ -111,6 +111,8 @@ class Builder:
         self.numbers: set[Head] = set()
         #: Those of them that stand for a number on one side of a branch and for an array on the other.
         self.mixed: set[Head] = set()
+        #: Blocks (by identity) that the code told to begin a sequence anew.
+        self.restarted: set[int] = set()
         self._lifted: dict[int, tuple[NDArray, GraphTensor]] = {}
         self._variables: dict[str, GraphTensor] = {}
         self._names: dict[str, int] = {}

@@ -34,23 +34,32 @@ def is_own_attribute(name: str) -> bool:
 Snapshot = tuple[tuple[Any, ...], ...]
 
 
-def snapshot(block: Any) -> Snapshot:
-    """The attributes of one block: constants by value, containers item by item, everything else by identity."""
-    return tuple([(name, token(value)) for name, value in block.__dict__.items() if name not in _OWN])
+def snapshot(block: Any, free: frozenset[str] = _OWN) -> Snapshot:
+    """The attributes of one block but those in `free`: constants by value, containers item by item, everything else by
+    identity."""
+    return tuple([(name, token(value)) for name, value in block.__dict__.items() if name not in free])
+
+
+def _free_attributes(block: Any, restarted: bool) -> frozenset[str]:
+    """The attributes that say nothing of what the code computes: our own, the bookkeeping of recurrent cells, and,
+    where the code itself has begun anew (`reset()`), what the block carries from step to step."""
+    free = _OWN | getattr(type(block), "_bookkeeping", frozenset())
+    return free | getattr(type(block), "_carried_attributes", frozenset()) if restarted else free
 
 
 class BlocksUsed:
     """The blocks whose code ran while a graph was built, with their attributes as they were before it did."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[Any, Snapshot]] = {}
+        self._seen: dict[int, tuple[Any, frozenset[str], Snapshot]] = {}
         #: Lists, dicts and sets of the user's blocks: changing one in place sets no attribute.
         self._containers: list[tuple[Any, Any]] = []
 
-    def enter(self, block: Any) -> None:
-        """`block` is about to run."""
+    def enter(self, block: Any, restarted: bool = False) -> None:
+        """`block` is about to run; `restarted`: its `reset()` was called before, by the code that the graph is of."""
         if id(block) not in self._seen:
-            self._seen[id(block)] = (block, snapshot(block))
+            free = _free_attributes(block, restarted)
+            self._seen[id(block)] = (block, free, snapshot(block, free))
             if not type(block).__module__.startswith(_LIBRARY):
                 held = [v for name, v in block.__dict__.items() if name not in _STRUCTURE and name not in _OWN]
                 self._containers += [(v, token(v)) for v in held if isinstance(v, (list, dict, set)) and v]
@@ -66,12 +75,12 @@ class BlocksUsed:
 
     def unchanged(self) -> bool:
         """Whether every block has the attributes it had then."""
-        return all(snapshot(block) == before for block, before in self._seen.values())
+        return all(snapshot(block, free) == before for block, free, before in self._seen.values())
 
     @property
     def blocks(self) -> list[Any]:
         """The blocks, in the order in which they ran."""
-        return [block for block, _ in self._seen.values()]
+        return [block for block, _, _ in self._seen.values()]
 
     def tensor_attributes(self, builder: Builder) -> list[tuple[Any, str, Structure, list[Head]]]:
         """Attributes that the code set to tensors: they get the values of these heads at every call."""

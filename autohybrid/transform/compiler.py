@@ -158,7 +158,7 @@ class CompiledBlock:
 
         def call_block(block: Any, args: Sequence[Any]) -> Any:
             with builder.unwatched():
-                blocks.enter(block)
+                blocks.enter(block, id(block) in builder.restarted)
             return run_block_code(block, args)
 
         builder = Builder(

@@ -106,6 +106,9 @@ class ModifierCell(HybridRecurrentCell):
 class ZoneoutCell(ModifierCell):
     """Zoneout: in train mode some outputs and states keep their value of the step before, with these probabilities."""
 
+    #: What a step leaves for the next one, until `reset()`.
+    _carried_attributes = frozenset(("_prev_output",))
+
     def __init__(self, base_cell: Any, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0) -> None:
         refuse_bidirectional(base_cell, "zoneout")
         super().__init__(base_cell)

@@ -11,6 +11,7 @@ from autohybrid.gluon.hybrid_block import HybridBlock
 from autohybrid.gluon.nn.activations import LeakyReLU
 from autohybrid.gluon.parameter_dict import ParameterDict
 from autohybrid.gluon.rnn.sequences import first_states, format_sequence, last_valid, mask_after
+from autohybrid.tensor.tape import state
 
 __all__ = ["HybridRecurrentCell", "RecurrentCell"]
 
@@ -20,6 +21,9 @@ class RecurrentCell(Block):
 
     Inputs are `(batch, input_size)`. `reset()` before stepping through another sequence.
     """
+
+    #: Attributes that number steps, for the names of operators, or say who may call; a graph does not depend on them.
+    _bookkeeping = frozenset(("_counter", "_init_counter", "_modified"))
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
@@ -31,6 +35,8 @@ class RecurrentCell(Block):
         """Forget the step that was reached, here and in the cells inside."""
         self._init_counter = -1
         self._counter = -1
+        if state.builder is not None:
+            state.builder.restarted.add(id(self))
         for cell in self._children.values():
             reset = getattr(cell, "reset", None)
             if reset is not None:

@@ -13,6 +13,9 @@ __all__ = ["VariationalDropoutCell"]
 class VariationalDropoutCell(ModifierCell):
     """Dropout on inputs, first state and outputs of `base_cell`, with masks drawn once a sequence (`reset()`)."""
 
+    #: What a step leaves for the next one, until `reset()`.
+    _carried_attributes = frozenset(("drop_inputs_mask", "drop_states_mask", "drop_outputs_mask"))
+
     def __init__(
         self, base_cell: Any, drop_inputs: float = 0.0, drop_states: float = 0.0, drop_outputs: float = 0.0
     ) -> None:
