@@ -91,7 +91,8 @@ def _analyze(
         for file in wanted:
             del others[file.path]
     for path in others:
-        index.check(path)
+        if index.files[path].named:
+            index.check(path)
     for event in settled_events(session):
         events.setdefault(event.span.path, []).append(event)
     for path, error in index.errors.items():

@@ -17,12 +17,15 @@ class SourceFile:
     """One file to check: `path` as it shall be reported, its decoded `text`, its dotted `module` name if known.
 
     `cell` numbers the cell of a notebook (1-based): a cell is a file of its own, its spans count from its first line.
+    `named` says that it was asked for by itself: then it is parsed, for its syntax errors, even if it says nothing of
+    Gluon.
     """
 
     path: str
     text: str
     module: str | None = None
     cell: int | None = None
+    named: bool = True
 
 
 @dataclass(slots=True)

@@ -41,7 +41,7 @@ def digest(data: bytes) -> str:
 
 def make_key(files: Sequence[InputFile], settings: Iterable[str]) -> str:
     """The name of the entry for these files under these settings and this state of autohybrid's own source."""
-    parts = [__version__, _tool_state(), *settings, *(f"{item.path}\0{item.absolute}" for item in files)]
+    parts = [__version__, _tool_state(), *settings, *(f"{item.path}\0{item.absolute}\0{item.named}" for item in files)]
     return digest("\n".join(parts).encode("utf-8", "surrogatepass"))
 
 

@@ -45,7 +45,7 @@ def run_rules(
             if isinstance(text, Unreadable):
                 events[item.path] = (_unreadable(item.path, text),)
                 continue
-            texts.append(SourceFile(item.path, text))
+            texts.append(SourceFile(item.path, text, named=item.named))
             if has_own_directives(text):
                 commented.add(item.path)
         found.extend(judge(events))

@@ -23,12 +23,14 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to check: `path` as findings show it, `absolute` for the disk, and what `stat` said of it."""
+    """A file to check: `path` as findings show it, `absolute` for the disk, what `stat` said of it, and whether it was
+    named outright, and not found in a folder."""
 
     path: str
     absolute: str
     mtime_ns: int = 0
     size: int = 0
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +83,10 @@ def discover(paths: Sequence[str], tree: SettingsTree, force_exclude: bool = Fal
             raise SettingsError(_missing(path))
         if force_exclude and _is_excluded_above(absolute, tree):
             continue
-        entries = _walk(absolute, tree) if os.path.isdir(absolute) else iter((absolute,))
-        for entry in entries:
-            if entry not in found:
-                found[entry] = _to_input(entry, cwd)
+        named = not os.path.isdir(absolute)
+        for entry in (absolute,) if named else _walk(absolute, tree):
+            if entry not in found or (named and not found[entry].named):
+                found[entry] = _to_input(entry, cwd, named)
     return sorted(found.values(), key=lambda item: item.path)
 
 
@@ -95,12 +97,12 @@ def show_path(absolute: str, cwd: str) -> str:
     return absolute.replace(os.sep, "/") if os.sep != "/" else absolute
 
 
-def _to_input(absolute: str, cwd: str) -> InputFile:
+def _to_input(absolute: str, cwd: str, named: bool) -> InputFile:
     try:
         status = os.stat(absolute)
     except OSError:
-        return InputFile(show_path(absolute, cwd), absolute)
-    return InputFile(show_path(absolute, cwd), absolute, status.st_mtime_ns, status.st_size)
+        return InputFile(show_path(absolute, cwd), absolute, named=named)
+    return InputFile(show_path(absolute, cwd), absolute, status.st_mtime_ns, status.st_size, named)
 
 
 def _missing(path: str) -> str:

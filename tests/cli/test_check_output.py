@@ -255,7 +255,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_watch_checks_again_after_a_change_and_ends_with_130(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    process = start("check", ".", "--watch", "--no-cache", cwd=tmp_path)
+    process = start("check", "a.py", "--watch", "--no-cache", cwd=tmp_path)
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(3)]
     assert lines == [b"autohybrid: checking\n", b"All checks passed in 1 file.\n", b"autohybrid: done\n"]
@@ -274,10 +274,24 @@ def test_warnings_of_the_parser_are_not_shown(tmp_path: Path) -> None:
     assert (process.returncode, err) == (0, b""), out
 
 
+def test_files_of_a_folder_that_say_nothing_of_gluon_are_not_parsed(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("x = (\n")
+    (tmp_path / "net.py").write_text("from mxnet.gluon import HybridBlock\nx = (\n")
+    for paths, found in (
+        ((".",), [b"net.py"]),
+        ((".", "other.py"), [b"net.py", b"other.py"]),
+        (("other.py",), [b"other.py"]),
+    ):
+        process = start("check", *paths, "--output-format", "concise", "-q", cwd=tmp_path)
+        lines = process.communicate()[0].splitlines()
+        assert [line.partition(b":")[0] for line in lines] == found
+        assert all(b"AH000" in line for line in lines)
+
+
 def test_ascii_terminals_get_ascii(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("é = (\n", encoding="utf-8")
     environment = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    process = start("check", ".", "--no-cache", "--output-format", "full", cwd=tmp_path, environment=environment)
+    process = start("check", "a.py", "--no-cache", "--output-format", "full", cwd=tmp_path, environment=environment)
     out, err = process.communicate()
     assert (process.returncode, err) == (1, b"")
     assert out.isascii() and b"-->" in out

@@ -35,7 +35,7 @@ def test_settings_on_the_page_can_be_read() -> None:
 
 def test_the_matchers_match_concise_lines(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = (\n")
-    line = cli("check", ".", "--output-format", "concise", "-q").out.splitlines()[0]
+    line = cli("check", "a.py", "--output-format", "concise", "-q").out.splitlines()[0]
     (task,) = [json.loads(text)["tasks"][0] for text in blocks("json") if "tasks" in text]
     pattern = task["problemMatcher"]["pattern"]
     assert EXTENSION["contributes"]["problemMatchers"][0]["pattern"] == pattern

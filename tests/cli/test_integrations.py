@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_matcher_matches_concise_lines(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = (\n")
     (tmp_path / "b.py").write_text("x = 1  # autohybrid: ignroe\n")
-    out = cli("check", ".", "--output-format", "concise", "-q").out
+    out = cli("check", "a.py", "b.py", "--output-format", "concise", "-q").out
     (matcher,) = json.loads((ROOT / ".github" / "autohybrid-matcher.json").read_text())["problemMatcher"]
     (pattern,) = matcher["pattern"]
     matches = [re.match(pattern["regexp"], line) for line in out.splitlines()]

@@ -1,6 +1,7 @@
 """AH000 syntax-error: the file is not Python.
 
-What it finds: a file that Python cannot parse. Every other file is still checked.
+What it finds: a file that Python cannot parse, and that was named or says something of Gluon. Every other file is
+still checked.
 
 Why a graph cannot express it: without a syntax tree there is nothing to read; no other rule runs on the file.
 
