@@ -94,6 +94,15 @@ def test_joined_arrays_have_the_range_of_all() -> None:
     _check(results, "int8", [[-128, -64, 0, 127, -43, -21, 0, 42]], -2, 3)
 
 
+def test_the_range_of_joined_arrays_holds_zero() -> None:
+    """Also where ranges lie on one side of it, or their ends are in the wrong order."""
+    data, other = _array([[10, 20]], "int8"), _array([[5, 250]], "uint8")
+    right = nd.contrib.quantized_concat(data, other, *_ranges([1.0], [2.0], [3.0], [4.0]), num_args=2)
+    _check(right, "int8", [[5, 10, 2, 125]], 0, 4)
+    turned = nd.contrib.quantized_concat(data, other, *_ranges([2.0], [1.0], [3.0], [-4.0]), num_args=2)
+    _check(turned, "int8", [[20, 40, 10, 127]], 0, 1)
+
+
 def test_flatten_act_and_embedding_keep_the_range() -> None:
     data, ends = _array(BYTES, "int8"), _ranges(LOW, HIGH)
     _check(nd.contrib.quantized_flatten(data.reshape((1, 2, 3)), *ends), "int8", [[*BYTES[0], *BYTES[1]]], -2, 3)

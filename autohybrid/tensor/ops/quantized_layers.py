@@ -149,15 +149,18 @@ def _concat_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtyp
     arrays = ins[: attrs.num_args]
     if any(dtype not in (None, "int8", "uint8") for dtype in arrays):
         raise MXNetError(f"arrays must be of dtype int8 or uint8, got {arrays}")
-    joined = "int8" if "int8" in arrays else None if None in arrays else "uint8"
-    return [*arrays, *range_dtypes(ins[attrs.num_args :])], [joined, "float32", "float32"]
+    known: Dtypes = [dtype or "uint8" for dtype in arrays]  # what is not known is uint8 in MXNet
+    joined = "int8" if "int8" in known else "uint8"
+    return [*known, *range_dtypes(ins[attrs.num_args :])], [joined, "float32", "float32"]
 
 
 def _concat(xp: Any, attrs: Attrs, *inputs: Any) -> Any:
     count = attrs.num_args
     arrays, lows, highs = inputs[:count], inputs[count::2], inputs[count + 1 :: 2]
     dtype = "int8" if any(array.dtype == "int8" for array in arrays) else "uint8"
-    low, high = xp.stack(lows).min(axis=0).astype("float32"), xp.stack(highs).max(axis=0).astype("float32")
+    # The range holds 0 too, so that the ends of ranges in the wrong order count as little as they do in MXNet.
+    low = xp.minimum(xp.stack(lows).min(axis=0), 0).astype("float32")
+    high = xp.maximum(xp.stack(highs).max(axis=0), 0).astype("float32")
     whole = absolute_range(xp, low, high) / xp.float32(_TOP[dtype] + 0.5)
     parts = []
     for array, array_low, array_high in zip(arrays, lows, highs, strict=True):
