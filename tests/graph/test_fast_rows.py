@@ -1,4 +1,4 @@
-"""Softmax, LayerNorm and GELU in fast calls: close to the interpreter for every range of data; equal when exact."""
+"""Softmax, LayerNorm, GELU, sums in fast calls: close to the interpreter for every range of data; equal when exact."""
 
 from __future__ import annotations
 
@@ -122,6 +122,24 @@ def test_gelu(shape: tuple[int, ...]) -> None:
 def test_gelu_far_from_zero() -> None:
     x = nd.array([-1e30, -100, -20, -6, -5.5, -1e-30, 0, 1e-30, 5.5, 6, 20, 100, 1e30])
     compare(lambda F, x: F.LeakyReLU(x, act_type="gelu"), x, rtol=1e-7, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4096, 5), (7, 300, 30), (2, 3, 4, 5), (1, 6)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_over_the_first_axes(shape: tuple[int, ...], dtype: str) -> None:
+    x = drawn(*shape, dtype=dtype)
+    last = len(shape) - 1
+    kinds = [{"axis": 0}, {"axis": last, "exclude": True}, {"axis": tuple(range(last)), "keepdims": True}]
+    source = compare(lambda F, x: [F.sum(x, **kind) for kind in kinds], x, rtol=2e-6, atol=2e-4)
+    assert source.count("ones.T.dot") + source.count("ones_1.T.dot") == 3
+    compare(lambda F, x: [F.sum(x), F.sum(x, axis=last), F.sum(F.transpose(x), axis=0)], x, rtol=2e-6, atol=2e-4)
+
+
+def test_sums_of_special_values_and_of_other_numbers() -> None:
+    compare(lambda F, x: F.sum(x, axis=0), nd.array([[np.inf, np.nan, 3e38, -np.inf], [1, 2, 3, np.inf]]))
+    for dtype in ("float16", "int32", "int8"):
+        compare(lambda F, x: F.sum(x, axis=0), nd.array([[1, 2], [3, 100], [5, 6]], dtype=dtype))
+    compare(lambda F, x: F.sum(x, axis=0), drawn(0, 4))
 
 
 def test_rows_and_elements_share_a_loop() -> None:

@@ -5,6 +5,7 @@ Reducing every axis leaves shape (1,). float16 is accumulated in float32; intege
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from autohybrid.tensor.attrs import Attr, Attrs
 from autohybrid.tensor.opdef import Gradient, GradNode, OpDef, Sample, Shapes
 from autohybrid.tensor.reduction import REDUCE_ATTRS, finish, infer_reduced, kept_shape, reduced_axes
 from autohybrid.tensor.shapes import unify
+from autohybrid.tensor.templates import Template, is_simple
 
 _SAMPLES = (
     Sample(((2, 3, 4),)),
@@ -38,6 +40,18 @@ def _accumulator(x: Any) -> Any:
 def _sum(xp: Any, attrs: Attrs, x: Any) -> Any:
     total = xp.add.reduce(x, axis=_axes(attrs, x), dtype=_accumulator(x), keepdims=attrs.keepdims)
     return finish(total if total.dtype == x.dtype else total.astype(x.dtype))
+
+
+def _sum_lines(call: Any) -> list[str] | None:
+    """The sum over the first axes is a product with a row of ones, which BLAS computes several times faster."""
+    shape = call.shapes[0]
+    axes = reduced_axes(call.attrs.axis, len(shape), call.attrs.exclude)
+    is_first = axes == tuple(range(len(axes))) and 0 < len(axes) < len(shape)
+    if call.exact or not is_first or not is_simple(call) or 0 in shape:
+        return None
+    rows = math.prod(shape[: len(axes)])
+    ones, columns = call.column("ones", rows, 1.0), math.prod(shape[len(axes) :])
+    return [f"{call.out} = {ones}.T.dot({call.inputs[0]}.reshape({rows}, {columns})).reshape({call.out_shape})"]
 
 
 def _mean(xp: Any, attrs: Attrs, x: Any) -> Any:
@@ -184,6 +198,7 @@ def _record(
     doc: str,
     aliases: tuple[str, ...] = (),
     samples: tuple[Sample, ...] = (),
+    fast: Template | None = None,
 ) -> OpDef:
     return OpDef(
         name,
@@ -191,6 +206,7 @@ def _record(
         attrs=REDUCE_ATTRS,
         infer_shape=infer_reduced,
         grad=gradient,
+        fast=fast,
         by_rows=_cut_rows,
         aliases=aliases,
         methods=(name,),
@@ -203,7 +219,7 @@ _NANS = Sample(((2, 3),), {"axis": 1}, values={0: [[1.0, float("nan"), 2.0], [3.
 _ZEROS = Sample(((3, 3),), {"axis": 1}, values={0: [[1.0, 0.0, 2.0], [3.0, 0.5, -1.0], [0.0, 2.0, 3.0]]})
 
 OPERATORS: tuple[OpDef, ...] = (
-    _record("sum", _sum, _sum_gradient, "The sum", ("_sparse_sum", "sum_axis"), _EMPTY),
+    _record("sum", _sum, _sum_gradient, "The sum", ("_sparse_sum", "sum_axis"), _EMPTY, _sum_lines),
     _record("mean", _mean, _mean_gradient, "The mean", ("_sparse_mean",)),
     _record("prod", _prod, _prod_gradient, "The product", (), (*_EMPTY, _ZEROS)),
     _record("nansum", _nansum, _nansum_gradient, "The sum, NaN counting as 0,", (), (*_EMPTY, _NANS)),
