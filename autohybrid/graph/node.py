@@ -92,13 +92,17 @@ def depth_first(heads: Iterable[Head]) -> list[Node]:
             stack.append((head, iter(head.inputs)))
         while stack:
             node, rest = stack[-1]
-            child = next((c for c, _ in rest if c not in done), None)
-            if child is None:
+            for child, _ in rest:
+                if child in done:
+                    continue
+                done.add(child)
+                if child.inputs:
+                    stack.append((child, iter(child.inputs)))
+                    break
+                result.append(child)
+            else:
                 result.append(node)
                 stack.pop()
-            else:
-                done.add(child)
-                stack.append((child, iter(child.inputs)))
     return result
 
 
