@@ -45,7 +45,9 @@ def load(fname: str | PathLike[str]) -> Symbol:
 #: Modules of numpy mode, which are loaded when they are asked for.
 _NUMPY_MODULES = {
     "np": "autohybrid.symbol.numpy",
+    "numpy": "autohybrid.symbol.numpy",
     "npx": "autohybrid.symbol.numpy_extension",
+    "numpy_extension": "autohybrid.symbol.numpy_extension",
 }
 _get_operator, __dir__ = _lazy_namespace(globals(), "", "autohybrid.symbol", _call_operator)
 

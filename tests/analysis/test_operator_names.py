@@ -12,11 +12,7 @@ from autohybrid.analysis.mxnet_names import namespace_facts, operator_facts, ope
 from autohybrid.tensor.namespaces import find_public
 from autohybrid.tensor.opdef import OpDef
 
-QUANTIZED = frozenset(
-    """calibrate_entropy dequantize quantize quantize_asym quantize_v2 quantized_act quantized_batch_norm
-    quantized_concat quantized_conv quantized_elemwise_add quantized_elemwise_mul quantized_embedding quantized_flatten
-    quantized_fully_connected quantized_pooling quantized_rnn requantize""".split()
-)
+QUANTIZED = frozenset("quantize_asym quantized_elemwise_mul quantized_rnn".split())
 GRAPHS = frozenset(
     """dgl_adjacency dgl_csr_neighbor_non_uniform_sample dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph
     edge_id""".split()
@@ -24,7 +20,7 @@ GRAPHS = frozenset(
 GRADIENTS = frozenset("backward_gradientmultiplier backward_hawkesll backward_index_copy backward_quadratic".split())
 IMPORTED = frozenset(
     """AttrScope Context NDArray NDArrayHandle NotSupportedForSparseNDArray Symbol SymbolHandle c_array_buf check_call
-    current_context gs_retain integer_types mx_real_t native_array ndarray np npx numeric_types numpy numpy_extension op
+    current_context gs_retain integer_types mx_real_t native_array ndarray numeric_types op
     py_slice py_sum register spsp symbol utils""".split()
 )
 GENERATED = frozenset("gen__internal gen_contrib gen_image gen_linalg gen_op gen_sparse".split())
@@ -32,7 +28,7 @@ INDEXING = frozenset("get_indexing_dispatch_code get_oshape_of_gather_nd_op inde
 
 # Names of `mx.nd` and `mx.sym` that are not here, by reason.
 ABSENT: dict[str, frozenset[str]] = {
-    "eight-bit networks are not run": QUANTIZED,
+    "MXNet's CPU build does not run them": QUANTIZED,
     "sampling from graphs in the sense of DGL is not run": GRAPHS,
     "gradients are written with operators and have no names of their own": GRADIENTS,
     "helpers that MXNet's modules import are no part of its interface": IMPORTED | INDEXING,
@@ -44,7 +40,7 @@ ABSENT: dict[str, frozenset[str]] = {
 }
 # Operators of the table without a record, by reason.
 WITHOUT_RECORD: dict[str, frozenset[str]] = {
-    "eight-bit networks are not run": frozenset(f"contrib.{name}" for name in QUANTIZED),
+    "MXNet's CPU build does not run them": frozenset(f"contrib.{name}" for name in QUANTIZED),
     "sampling from graphs in the sense of DGL is not run": frozenset({"contrib.edge_id"}),
     "pictures are decoded by `mx.image`": frozenset(
         f"_internal.{n}" for n in ("_cvimdecode", "_cvimread", "_imdecode")
@@ -55,6 +51,9 @@ WITHOUT_RECORD: dict[str, frozenset[str]] = {
 EXTRA_KEYWORDS: dict[str, dict[str, frozenset[str]]] = {
     "the number of inputs, which MXNet fills in itself": dict.fromkeys(
         ("ElementWiseSum", "add_n", "khatri_rao", "sparse.ElementWiseSum", "sparse.add_n"), frozenset({"num_args"})
+    ),
+    "MXNet honours it, though its documentation of the operator leaves it out": dict.fromkeys(
+        ("linalg.potrf", "linalg.potri", "linalg_potrf", "linalg_potri"), frozenset({"lower"})
     ),
     "taken by the alias that shares the record": {
         "contrib.SparseEmbedding": frozenset({"deterministic"}),

@@ -20,6 +20,7 @@ CASES = [(op, k) for op, k in pairs() if op.samples[k].shapes]
 #: Operators that must read a number from the device, because how much memory they need, or whether they raise, follows
 #: from values: what it is.
 READERS = {
+    "_contrib_calibrate_entropy": "the divergence of a range",
     "_contrib_ROIAlign": "the largest number of samples of a bin",
     "_backward_ROIAlign": "the same",
     "_npi_insert_tensor": "whether the positions lie inside",

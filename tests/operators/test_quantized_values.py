@@ -137,3 +137,120 @@ def test_symbols_have_the_names_and_shapes_of_mxnet() -> None:
     assert arguments == [(2, 3), (4, 3), (4,)] + [(1,)] * 6
     assert results == [(2, 4), (1,), (1,)]
     assert mx.sym.contrib.quantize_v2(name="q").list_outputs() == ["q_output0", "q_output1", "q_output2"]
+
+
+IMAGE = [[[[45, -80, -10], [65, -60, 124], [-128, 127, 3]]]]
+UNSIGNED_IMAGE = [[[[58, 193, 230], [39, 87, 174], [0, 255, 9]]]]
+
+
+@pytest.mark.parametrize(
+    "attrs, signed, unsigned",
+    [
+        ({"pool_type": "max"}, [[65, 124], [127, 127]], [[193, 230], [255, 255]]),
+        ({"pool_type": "avg"}, [[-8, -6], [1, 48]], [[94, 171], [95, 131]]),
+        (
+            {"pool_type": "avg", "stride": (2, 2), "pooling_convention": "full"},
+            [[-8, 28], [0, 1]],
+            [[94, 101], [64, 2]],
+        ),
+        (
+            {"pool_type": "avg", "pad": (1, 1), "count_include_pad": False, "stride": (2, 2)},
+            [[45, -45], [-32, 48]],
+            [[58, 212], [20, 131]],
+        ),
+        (
+            {"pool_type": "max", "kernel": (1, 1), "stride": (3, 3), "pooling_convention": "full"},
+            [[45, -128], [-128, -128]],
+            [[58, 0], [0, 0]],
+        ),
+        ({"pool_type": "avg", "global_pool": True}, [[10]], [[116]]),
+    ],
+)
+def test_pooling_rounds_averages_and_keeps_the_range(attrs: Any, signed: Any, unsigned: Any) -> None:
+    """Windows over the edge are averaged with all that they cover, in `pooling_convention='full'` too."""
+    for data, dtype, expected in ((IMAGE, "int8", signed), (UNSIGNED_IMAGE, "uint8", unsigned)):
+        results = nd.contrib.quantized_pooling(_array(data, dtype), *_ranges(LOW, HIGH), **{"kernel": (2, 2), **attrs})
+        _check(results, dtype, [[expected]], -2, 3)
+
+
+def test_convolutions_are_summed_exactly() -> None:
+    """The bias is added as it is, and the range is that of int8 data."""
+    kernel = _array([[[[68, -24], [-118, 84]]], [[[-106, 115], [-91, -40]]]], "int8")
+    data, attrs, high = _array(UNSIGNED_IMAGE, "uint8"), {"kernel": (2, 2), "num_filter": 2}, 399432.75
+    ranges = _ranges(LOW, HIGH, LOW_2, HIGH_2)
+    biased = nd.contrib.quantized_conv(
+        data, kernel, _array([100, -3], "int8"), *ranges, *_ranges(LOW_2, HIGH_2), **attrs
+    )
+    expected: Any = [[[[2118, 12054], [22084, -27494]], [[9015, -8888], [-4332, -12780]]]]
+    _check(biased, "int32", expected, -high, high)
+    strided = nd.contrib.quantized_conv(data, kernel, *ranges, no_bias=True, pad=(1, 0), stride=(2, 2), **attrs)
+    _check(strided, "int32", [[[[9368], [21984]], [[-12998], [-4329]]]], -high, high)
+
+
+@pytest.mark.parametrize(
+    "data, dtype, expected",
+    [
+        ([[45, -80], [65, 124]], "int8", [[22, 16], [45, 110]]),
+        ([[58, 193], [39, 255]], "uint8", [[4, 97], [-7, 111]]),
+    ],
+)
+def test_batch_norm_counts_eps_twice(data: Any, dtype: str, expected: Any) -> None:
+    statistics = [_array(values) for values in ([2, 0.5], [-0.5, 1], [0.25, -1], [1.5, 0.5])]
+    calibration = {"min_calib_range": -4.0, "max_calib_range": 1.0, "eps": 0.1}
+    results = nd.contrib.quantized_batch_norm(_array(data, dtype), *statistics, *_ranges(LOW, HIGH), **calibration)
+    _check(results, "int8", expected, -4, 1)
+    with pytest.raises(MXNetError, match="min_calib_range"):
+        nd.contrib.quantized_batch_norm(_array(data, dtype), *statistics, *_ranges(LOW, HIGH))
+    with pytest.raises(MXNetError, match="axis 1"):
+        nd.contrib.quantized_batch_norm(_array(data, dtype), *statistics, *_ranges(LOW, HIGH), axis=0, **calibration)
+
+
+LEFT = {"int8": [45, -80, -10, 127], "uint8": [58, 193, 230, 255]}
+RIGHT = {"int8": [-7, 100, 3, 127], "uint8": [7, 200, 3, 255]}
+
+
+@pytest.mark.parametrize(
+    "left, right, dtype, expected",
+    [
+        ("int8", "int8", "int8", [43, -47, -9, 127]),
+        ("int8", "uint8", "int8", [46, -47, -10, 127]),
+        ("uint8", "int8", "int8", [27, 127, 116, 127]),
+        ("uint8", "uint8", "uint8", [60, 255, 231, 255]),
+    ],
+)
+def test_sums_over_a_given_range_are_bytes(left: str, right: str, dtype: str, expected: Any) -> None:
+    arrays = (_array(LEFT[left], left), _array(RIGHT[right], right), *_ranges(LOW, HIGH, LOW_2, [1.0]))
+    results = nd.contrib.quantized_elemwise_add(*arrays, min_calib_range=-3.0, max_calib_range=2.5)
+    _check(results, dtype, expected, -3, 2.5)
+
+
+def test_sums_without_a_range_are_int32_over_the_sum_of_ranges() -> None:
+    ends = _ranges(LOW, HIGH, LOW_2, [1.0])
+    for dtype, expected in (
+        ("int8", [538976320, -589505280, -113690312, 2139062144]),
+        ("uint8", [380327360, 1636878336, 1456170368, 2143281152]),
+    ):
+        arrays = (_array(LEFT[dtype], dtype), _array(RIGHT[dtype], dtype))
+        _check(nd.contrib.quantized_elemwise_add(*arrays, *ends), "int32", expected, -4, 4)
+
+
+def test_sums_of_both_kinds_of_bytes_lose_nothing() -> None:
+    """MXNet cuts the unsigned array off at 127 of the 2,147,483,648 steps."""
+    arrays = (_array(LEFT["int8"], "int8"), _array(RIGHT["uint8"], "uint8"), *_ranges(LOW, HIGH, LOW_2, [1.0]))
+    total, _, high = nd.contrib.quantized_elemwise_add(*arrays)
+    expected = np.array(LEFT["int8"]) * 3 / 127.5 + np.array(RIGHT["uint8"]) / 255.5
+    np.testing.assert_allclose(total.asnumpy() * (high.asscalar() / 2**31), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bins, threshold, divergence", [(3, 3.5, 0.08665628731250763), (5, 5.5, 0.15151402354240417)])
+def test_the_range_with_the_least_divergence(bins: int, threshold: float, divergence: float) -> None:
+    hist, edges = _array([3, 0, 9, 40, 77, 120, 61, 30, 12, 5, 1]), _array(np.linspace(-5.5, 5.5, 12))
+    results = nd.contrib.calibrate_entropy(hist, edges, num_quantized_bins=bins)
+    np.testing.assert_allclose([result.asscalar() for result in results], [threshold, divergence], rtol=1e-6)
+
+
+def test_histograms_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(MXNetError, match="odd number of bins"):
+        nd.contrib.calibrate_entropy(nd.ones(6), nd.ones(7), num_quantized_bins=3)
+    with pytest.raises(MXNetError, match="num_quantized_bins"):
+        nd.contrib.calibrate_entropy(nd.ones(7), nd.ones(8))

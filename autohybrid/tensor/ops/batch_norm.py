@@ -21,7 +21,7 @@ _COMMON = (
     Attr("use_global_stats", "bool", False),
     Attr("output_mean_var", "bool", False),
 )
-_ATTRS = (
+ATTRS = (
     *_COMMON,
     Attr("axis", "int", 1),
     Attr("cudnn_off", "bool", False),
@@ -214,7 +214,7 @@ place. `output_mean_var` also returns the mean and the inverse standard deviatio
 OPERATORS = (
     _record(
         "BatchNorm",
-        _ATTRS,
+        ATTRS,
         _DOC,
         (*_samples(), _sample((2, 4, 3), fix_gamma=False, axis=-1), _sample((4, 2, 3, 3), fix_gamma=False, axis=2)),
         aliases=("_npx_batch_norm",),
@@ -239,7 +239,7 @@ OPERATORS = (
     ),
     _record(
         "_contrib_BatchNormWithReLU",
-        _ATTRS,
+        ATTRS,
         "BatchNorm followed by relu.",
         _samples(),
         kernel=_relu_kernel,

@@ -38,7 +38,7 @@ _TAIL = (
     Attr("cudnn_off", "bool", False),
 )
 _LAYOUTS = ("NCW", "NCHW", "NCDHW", "NHWC", "NDHWC")
-_ATTRS = (*GEOMETRY, *_TAIL, Attr("layout", "enum?", None, _LAYOUTS))
+ATTRS = (*GEOMETRY, *_TAIL, Attr("layout", "enum?", None, _LAYOUTS))
 PRIVATE_ATTRS = (*GEOMETRY, Attr("num_group", "int", 1))
 
 
@@ -78,7 +78,7 @@ def _inputs(attrs: Attrs) -> tuple[str, ...]:
     return ("data", "weight") if attrs.no_bias else ("data", "weight", "bias")
 
 
-def _infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
+def infer_shape(attrs: Attrs, ins: Shapes, outs: Shapes) -> tuple[Sequence[Shape], Sequence[Shape]]:
     window, filters, groups = window_of(attrs), attrs.num_filter, attrs.num_group
     rank = len(window.kernel)
     last = check_layout(attrs, rank)
@@ -253,9 +253,9 @@ def _record(name: str, layouts: tuple[str, ...], aliases: tuple[str, ...]) -> Op
         name,
         _kernel,
         inputs=("data", "weight", "bias"),
-        attrs=(*_ATTRS[:-1], Attr("layout", "enum?", None, layouts)),
+        attrs=(*ATTRS[:-1], Attr("layout", "enum?", None, layouts)),
         active_inputs=_inputs,
-        infer_shape=_infer_shape,
+        infer_shape=infer_shape,
         infer_dtype=same_floating,
         grad=_grad,
         fast=_fast,

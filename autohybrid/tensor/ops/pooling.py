@@ -35,7 +35,7 @@ _TAIL = (
     Attr("count_include_pad", "bool?", None),
     Attr("layout", "enum?", None, _LAYOUTS),
 )
-_ATTRS = (_KERNEL, _TYPE, _GLOBAL, Attr("cudnn_off", "bool", False), _CONVENTION, *_PLACE, *_TAIL)
+ATTRS = (_KERNEL, _TYPE, _GLOBAL, Attr("cudnn_off", "bool", False), _CONVENTION, *_PLACE, *_TAIL)
 _V1_ATTRS = (
     _KERNEL,
     replace(_TYPE, choices=("avg", "max", "sum")),
@@ -294,7 +294,7 @@ OPERATORS = (
     OpDef(
         "Pooling",
         _kernel,
-        attrs=_ATTRS,
+        attrs=ATTRS,
         stored_outputs=lambda attrs: 2 if attrs.pool_type == "max" else 1,
         infer_shape=_infer_shape,
         infer_dtype=same_floating,

@@ -149,9 +149,8 @@ def _concat_dtype(attrs: Attrs, ins: Dtypes, outs: Dtypes) -> tuple[Dtypes, Dtyp
     arrays = ins[: attrs.num_args]
     if any(dtype not in (None, "int8", "uint8") for dtype in arrays):
         raise MXNetError(f"arrays must be of dtype int8 or uint8, got {arrays}")
-    known: Dtypes = [dtype or "uint8" for dtype in arrays]  # what is not known is uint8 in MXNet
-    joined = "int8" if "int8" in known else "uint8"
-    return [*known, *range_dtypes(ins[attrs.num_args :])], [joined, "float32", "float32"]
+    joined = "int8" if "int8" in arrays else None if None in arrays else "uint8"
+    return [*arrays, *range_dtypes(ins[attrs.num_args :])], [joined, "float32", "float32"]
 
 
 def _concat(xp: Any, attrs: Attrs, *inputs: Any) -> Any:
