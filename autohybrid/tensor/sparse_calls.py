@@ -234,6 +234,32 @@ def _count_stored(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray
     return wrap(array._aux[0][1:] - array._aux[0][:-1], array._ctx)
 
 
+def _edge_id(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    """What is stored counts as an edge, zeros too."""
+    array = inputs[0]
+    if not isinstance(array, CSRNDArray):
+        return None
+    xp, width = array_namespace(array._values), array.shape[1]
+    imperative.check_inputs(op, attrs, [array._dense(), *(x._data for x in inputs[1:])])
+    starts, ends = (_densified(x)._data.astype("int64") for x in inputs[1:])
+    places = array.row_numbers() * width + array._aux[1]
+    order = xp.argsort(places, kind="stable")
+    # A place behind the last one, so that every search ends at one.
+    places = xp.concatenate([places[order], xp.full(1, -1, dtype="int64")])
+    values = xp.concatenate([array._values[order], xp.full(1, -1, dtype=array._values.dtype)])
+    inside = (ends >= 0) & (ends < width)
+    wanted = xp.where(inside, starts * width + ends, -2)
+    positions = xp.searchsorted(places[:-1], wanted)
+    return wrap(xp.where(places[positions] == wanted, values[positions], values[-1:]), array._ctx)
+
+
+def _adjacency(op: OpDef, attrs: Attrs, inputs: Sequence[NDArray]) -> NDArray | None:
+    (array,) = inputs
+    if not isinstance(array, CSRNDArray):
+        return None
+    return array._like(array_namespace(array._values).ones(array._values.shape, dtype="float32"))
+
+
 # -- optimizers ------------------------------------------------------------------------------------------------------
 _LAZY = frozenset(
     ("sgd_update", "sgd_mom_update", "adam_update", "ftrl_update", "_sparse_adagrad_update",
@@ -302,4 +328,6 @@ RULES: dict[str, Rule] = {
     "cast_storage": _cast_storage,
     "_sparse_retain": _retain,
     "_contrib_getnnz": _count_stored,
+    "_contrib_edge_id": _edge_id,
+    "_contrib_dgl_adjacency": _adjacency,
 }

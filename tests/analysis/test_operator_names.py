@@ -14,8 +14,7 @@ from autohybrid.tensor.opdef import OpDef
 
 QUANTIZED = frozenset("quantize_asym quantized_elemwise_mul quantized_rnn".split())
 GRAPHS = frozenset(
-    """dgl_adjacency dgl_csr_neighbor_non_uniform_sample dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph
-    edge_id""".split()
+    "dgl_csr_neighbor_non_uniform_sample dgl_csr_neighbor_uniform_sample dgl_graph_compact dgl_subgraph".split()
 )
 GRADIENTS = frozenset("backward_gradientmultiplier backward_hawkesll backward_index_copy backward_quadratic".split())
 IMPORTED = frozenset(
@@ -41,7 +40,6 @@ ABSENT: dict[str, frozenset[str]] = {
 # Operators of the table without a record, by reason.
 WITHOUT_RECORD: dict[str, frozenset[str]] = {
     "MXNet's CPU build does not run them": frozenset(f"contrib.{name}" for name in QUANTIZED),
-    "sampling from graphs in the sense of DGL is not run": frozenset({"contrib.edge_id"}),
     "pictures are decoded by `mx.image`": frozenset(
         f"_internal.{n}" for n in ("_cvimdecode", "_cvimread", "_imdecode")
     ),

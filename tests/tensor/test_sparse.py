@@ -253,3 +253,22 @@ def test_sparse_and_dense_gradients_train_the_rows_in_use_alike(optimizer: str) 
         assert net.weight.grad().stype == ("row_sparse" if sparse_grad else "default")
         trained.append(net.weight.data().asnumpy()[[0, 2]])
     np.testing.assert_allclose(*trained, rtol=1e-5, atol=1e-6)
+
+
+def test_edges_are_what_a_csr_matrix_stores() -> None:
+    """Zeros that are stored too."""
+    graph = nd.sparse.csr_matrix((np.array([0, 3, 4.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    numbers = nd.contrib.edge_id(graph, nd.array([0, 0, 0, 1, 1]), nd.array([2, 0, 1, 1, 0]))
+    np.testing.assert_array_equal(numbers.asnumpy(), [0, 3, -1, 4, -1])
+    np.testing.assert_array_equal(
+        nd.contrib.edge_id(graph, nd.array([0, 5, -1]), nd.array([3, 0, 0])).asnumpy(), [-1] * 3
+    )
+    with pytest.raises(MXNetError, match="edge_id"):
+        nd.contrib.edge_id(graph, nd.array([0, 1]), nd.array([0]))
+
+
+def test_the_adjacency_has_ones_at_the_edges() -> None:
+    graph = nd.sparse.csr_matrix(np.array([[0, 5, 0], [7, 0, 0]]), dtype="int64")
+    adjacency = nd.contrib.dgl_adjacency(graph)
+    assert (adjacency.stype, np.dtype(adjacency.dtype).name) == ("csr", "float32")
+    np.testing.assert_array_equal(adjacency.asnumpy(), [[0, 1, 0], [1, 0, 0]])
