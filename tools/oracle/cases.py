@@ -186,4 +186,5 @@ def _values(state: np.random.RandomState, sample: Sample, index: int, shape: Sha
             return np.asarray(sample.values[index], dtype="float64").reshape(shape).astype(dtype)
     scale = 4 if dtype.startswith(("int", "uint")) and not (sample.dtypes and sample.dtypes[index] == dtype) else 1
     drawn = state.uniform(sample.low * scale, sample.high * scale, shape)
-    return (np.floor(drawn) if dtype.startswith(("int", "uint", "bool")) else drawn).astype(dtype)
+    whole = dtype.startswith(("int", "uint", "bool"))
+    return np.asarray(np.floor(drawn) if whole else drawn, dtype=dtype)  # floor makes a number of an array without axes
