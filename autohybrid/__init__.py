@@ -56,7 +56,7 @@ _PUBLIC: dict[str, tuple[str, str | None]] = {
     "context": ("autohybrid.context", None),
     "AttrScope": ("autohybrid.naming", "AttrScope"),
     "Context": ("autohybrid.context", "Context"),
-    "check": ("autohybrid.diagnostics.engine", "check"),
+    "check": ("autohybrid.transform.checking", "check"),
     "cpu": ("autohybrid.context", "cpu"),
     "cpu_pinned": ("autohybrid.context", "cpu_pinned"),
     "gpu": ("autohybrid.context", "gpu"),

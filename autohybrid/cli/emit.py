@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from typing import Any
 
 from autohybrid.cli.overlay import format_type, get_format
@@ -19,7 +18,6 @@ from autohybrid.diagnostics.write import write_text
 HUMAN_FORMATS = ("full", "concise", "grouped")
 #: The formats that show fixes, or count them.
 _WITH_FIXES = (*HUMAN_FORMATS, "json", "json-lines", "sarif", "html")
-_MOST_FIXES_SHOWN = 100
 _BY_SUFFIX = {".json": "json", ".jsonl": "json-lines", ".sarif": "sarif", ".xml": "junit", ".html": "html"}
 
 
@@ -59,7 +57,9 @@ def emit(report: Report, arguments: Any, settings: Settings) -> None:
     if arguments.output_file:
         style = Style(summary=style.summary, show_suppressed=style.show_suppressed)
     if name in _WITH_FIXES and report.findings:
-        report = _with_tree_fixes(report)
+        from autohybrid.transform.checking import with_tree_fixes
+
+        report = with_tree_fixes(report)
     text = _to_text(name, report, style, statistics=arguments.statistics)
     if arguments.output_file:
         write_text(arguments.output_file, text)
@@ -67,16 +67,6 @@ def emit(report: Report, arguments: Any, settings: Settings) -> None:
         write_out(text, machine=name not in HUMAN_FORMATS)
     if name == "github":
         _append_step_summary(report)
-
-
-def _with_tree_fixes(report: Report) -> Report:
-    """The report with the fixes that need the syntax tree, which the analysis does not look for; in a long one they
-    would take longer than the check."""
-    if len(report) > _MOST_FIXES_SHOWN:
-        return replace(report, has_all_fixes=False)
-    from autohybrid.transform.notebook_cells import CellTexts
-
-    return replace(report, findings=tuple(CellTexts(report.sources).complete(report)))
 
 
 def _to_text(name: str, report: Report, style: Style, *, statistics: bool) -> str:

@@ -32,7 +32,7 @@ class Actions:
         actions: list[types.CodeAction] = []
         if is_wanted(types.CodeActionKind.QuickFix, only):
             findings = list(self._findings_in(uri, params.range))
-            for finding in complete(findings, self._project.text):
+            for finding in complete(findings, self._project.text, self._project.parsed):
                 actions.extend(self._fixes(finding))
             actions.extend(action for finding in findings for action in self._suppressions(finding))
         if is_wanted(FIX_ALL, only) and self._is_plain_file(uri):

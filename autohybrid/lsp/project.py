@@ -25,6 +25,7 @@ from autohybrid.diagnostics.selection import Selection
 from autohybrid.diagnostics.sources import Sources
 from autohybrid.lsp.documents import normalize
 from autohybrid.spans import Span
+from autohybrid.transform.fixes.site import ParsedFiles
 
 _SUFFIXES = (".py", ".pyi")
 
@@ -63,6 +64,7 @@ class Project:
     ) -> None:
         self.roots = [normalize(root) for root in roots if os.path.isdir(root)]
         self._pedantic = pedantic
+        self.parsed = ParsedFiles()
         self._tree = SettingsTree(fixed)
         self._changed: set[str] = set()
         self._texts: dict[str, str] = {}

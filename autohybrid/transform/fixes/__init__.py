@@ -56,7 +56,7 @@ from autohybrid.transform.fixes.operators import (
     fix_unknown_operator,
 )
 from autohybrid.transform.fixes.shapes import fix_named_shape, fix_sizes, fix_whole_shape
-from autohybrid.transform.fixes.site import ParsedFile, Site, make_fix, parse_file
+from autohybrid.transform.fixes.site import ParsedFiles, Site, make_fix
 from autohybrid.transform.fixes.statements import (
     keep_array_branch,
     read_attribute,
@@ -145,20 +145,23 @@ _BUILDERS: Mapping[str, tuple[Builder, ...]] = {
 }
 
 
-def complete(findings: Iterable[Diagnostic], get_text: Callable[[str], str]) -> list[Diagnostic]:
-    """The findings with the fixes that need the tree. A fix made here takes the place of those of the rule."""
-    files: dict[str, ParsedFile | None] = {}
-    return [_completed(finding, files, get_text) for finding in findings]
+def complete(
+    findings: Iterable[Diagnostic], get_text: Callable[[str], str], files: ParsedFiles | None = None
+) -> list[Diagnostic]:
+    """The findings with the fixes that need the tree. A fix made here takes the place of those of the rule.
+
+    `files` keeps what was parsed and analysed for the next call.
+    """
+    kept = ParsedFiles() if files is None else files
+    return [_completed(finding, kept, get_text) for finding in findings]
 
 
-def _completed(finding: Diagnostic, files: dict[str, ParsedFile | None], get_text: Callable[[str], str]) -> Diagnostic:
+def _completed(finding: Diagnostic, files: ParsedFiles, get_text: Callable[[str], str]) -> Diagnostic:
     builders = _BUILDERS.get(finding.code)
     path = finding.span.path
     if builders is None or finding.cell is not None:
         return finding
-    if path not in files:
-        files[path] = parse_file(path, get_text(path))
-    parsed = files[path]
+    parsed = files.get(path, get_text(path))
     fix = None if parsed is None else find_fix(Site(parsed, finding), builders)
     return finding if fix is None else replace(finding, fixes=(fix,))
 

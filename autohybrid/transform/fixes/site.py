@@ -10,7 +10,7 @@ import ast
 import textwrap
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from autohybrid.analysis.entries import run_block
@@ -40,17 +40,31 @@ def place_of(node: ast.AST) -> Place:
     )
 
 
-@dataclass(slots=True, weakref_slot=True)
 class ParsedFile:
     """A file that parses: its text, its tree, the parent of every node, and the values of its expressions."""
 
-    path: str
-    text: SourceText
-    tree: ast.Module
-    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
-    places: dict[Place, list[ast.AST]] = field(default_factory=dict)
-    _session: Session | None = None
-    _values: dict[str, Mapping[Place, Value]] = field(default_factory=dict)
+    def __init__(self, path: str, text: SourceText, tree: ast.Module) -> None:
+        self.path = path
+        self.text = text
+        self.tree = tree
+        self._values: dict[str, Mapping[Place, Value]] = {}
+
+    @cached_property
+    def places(self) -> Mapping[Place, list[ast.AST]]:
+        """The nodes of every range, outermost first."""
+        places: dict[Place, list[ast.AST]] = {}
+        for node in ast.walk(self.tree):
+            places.setdefault(place_of(node), []).append(node)
+        return places
+
+    @cached_property
+    def parents(self) -> Mapping[ast.AST, ast.AST]:
+        """The node around every node."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _index(self) -> ProjectIndex:
+        return ProjectIndex([SourceFile(self.path, self.text.text)])
 
     def values(self, owner: str) -> Mapping[Place, Value]:
         """What the analysis knows of each expression of a class, or of the whole file for an empty name, from this file
@@ -60,10 +74,8 @@ class ParsedFile:
         return self._values[owner]
 
     def _find_values(self, owner: str) -> Mapping[Place, Value]:
-        if self._session is None:
-            index = ProjectIndex([SourceFile(self.path, self.text.text)])
-            self._session = Session(index, AnalysisSettings(), SourceInterpreter(), ConstructorFields, run_block)
-        session = self._session
+        # A session of its own for each class: one remembers what it ran and would not record it a second time.
+        session = Session(self._index, AnalysisSettings(), SourceInterpreter(), ConstructorFields, run_block)
         session.records = {}
         with quietly():
             module = session.index.module_of(self.path)
@@ -75,6 +87,24 @@ class ParsedFile:
         return {place_of(node): value for node, value in session.records.items()}
 
 
+class ParsedFiles:
+    """The parsed files of the texts last asked for, at most `limit`; a changed text takes the place of the old one."""
+
+    def __init__(self, limit: int = 8) -> None:
+        self._limit = limit
+        self._files: dict[str, tuple[str, ParsedFile | None]] = {}
+
+    def get(self, path: str, text: str) -> ParsedFile | None:
+        """The parsed file, or None when it does not parse."""
+        known = self._files.pop(path, None)
+        if known is None or known[0] != text:
+            known = (text, parse_file(path, text))
+        self._files[path] = known
+        if len(self._files) > self._limit:
+            del self._files[next(iter(self._files))]
+        return known[1]
+
+
 def parse_file(path: str, text: str) -> ParsedFile | None:
     """The parsed file, or None when it does not parse."""
     try:
@@ -82,12 +112,7 @@ def parse_file(path: str, text: str) -> ParsedFile | None:
             tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    parsed = ParsedFile(path, SourceText(path, text), tree)
-    for node in ast.walk(tree):
-        parsed.places.setdefault(place_of(node), []).append(node)
-        for child in ast.iter_child_nodes(node):
-            parsed.parents[child] = node
-    return parsed
+    return ParsedFile(path, SourceText(path, text), tree)
 
 
 @dataclass(frozen=True)
