@@ -147,11 +147,12 @@ class Workspace:
         return self._index.module_of(path)
 
     def _run(self, path: str) -> None:
-        """Run the entries of one file; where it can have none, look for a syntax error only."""
+        """Run the entries of one file; where it can have none, look for a syntax error only, if it was named."""
         self._stale.discard(path)
         file = self._index.files[path]
         if not mentions_blocks(file.text) and not base_names(file.text):
-            self._index.check(path)
+            if file.named:
+                self._index.check(path)
             error = self._index.errors.get(path)
             self._say(path, () if error is None else (syntax_error_event(file, error),))
             return

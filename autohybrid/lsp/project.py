@@ -80,7 +80,7 @@ class Project:
         for path in found:
             if path.endswith(_SUFFIXES):
                 text = self._texts[path] = texts[path] if path in texts else read_text(path)
-                by_settings.setdefault(self._settings_of(path), []).append(SourceFile(path, text))
+                by_settings.setdefault(self._settings_of(path), []).append(SourceFile(path, text, named=path in texts))
         for settings, files in by_settings.items():
             group = self._make_group(settings, files)
             self._group_of.update(dict.fromkeys((file.path for file in files), group))
